@@ -1,0 +1,1 @@
+export type { BusReceiver, BusSender, EncodedFrame, ReceivedFrame } from './bus.ts';

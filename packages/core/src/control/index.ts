@@ -1,0 +1,12 @@
+export {
+  type AgentFacts,
+  type AgentHealth,
+  agentFacts,
+  agentHealth,
+  CONTROL_PROTOCOL,
+  type FromAgent,
+  type FromController,
+  fromAgent,
+  fromController,
+  MAX_CONTROL_MESSAGE_BYTES,
+} from './messages.ts';

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import type { AgentShare } from '../partition/partition.ts';
+import type { Plan } from '../plan/plan.ts';
+
+/**
+ * What controller and agent say to each other over their WebSocket: JSON text messages, checked on
+ * both sides. Binary messages on the same link are measurement frames (the link bus).
+ *
+ * Moments are µs of the controller's monotonic clock unless a name says `agent`. An agent maps them
+ * to its own CLOCK_MONOTONIC by the offset that its clock probes give.
+ *
+ * A run, seen by an agent:
+ *
+ *   assign → ready | refused → advance(stage 0, at T) … → [stage_state prologue_done → clock at T₂]
+ *   → stage_state complete (stages that end by completion) → advance(next, at T) …
+ *   → advance(end) → stage_state drained → finish → finished (last sequence) → frame_ack … → release
+ *
+ * Stages with `for` end by themselves at clock + for, and the agent enters the next stage (or the
+ * end) at that very moment without being told. Everything else waits for `advance`.
+ */
+export const CONTROL_PROTOCOL = 1;
+
+/** Longest control message, bytes. A plan with its split is far below it. */
+export const MAX_CONTROL_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+const id = z.string().min(1).max(128);
+const us = z.number();
+const count = z.number().int().nonnegative();
+
+const run = { run: id, epoch: z.number().int().positive() };
+
+export const agentFacts = z.strictObject({
+  id,
+  host: z.string().max(256),
+  pid: count,
+  version: z.string().max(64),
+  cores: z.number().int().positive(),
+  /** Worker processes that the agent will start: its weight in the split. */
+  workers: z.number().int().positive(),
+  memoryBytes: count,
+  /** Descriptors that one process may hold, and how many of them a worker can use for clients. */
+  descriptorLimit: count,
+  descriptorsFree: count,
+  /** Local ports a (source address, broker address) pair has. */
+  ports: count,
+  /** Boot id and time namespace: equal domains share one monotonic clock. */
+  clockDomain: z.string().max(256),
+  labels: z.record(z.string(), z.string()),
+});
+export type AgentFacts = z.infer<typeof agentFacts>;
+
+export const agentHealth = z.strictObject({
+  cpuSeconds: z.number().nonnegative(),
+  rssBytes: count,
+  /** Of the agent's own loop and the worst of its workers. */
+  loopDelayP99Us: z.number().nonnegative(),
+  outboxFrames: count,
+});
+export type AgentHealth = z.infer<typeof agentHealth>;
+
+export const fromAgent = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('hello'),
+    protocol: z.number().int(),
+    token: z.string().max(1024),
+    agent: agentFacts,
+    /** Set when the link was cut in a run: the agent is still at work in it. */
+    resume: z.strictObject(run).nullable(),
+  }),
+  z.strictObject({ type: z.literal('clock_probe'), agentSentUs: us }),
+  z.strictObject({
+    type: z.literal('clock_report'),
+    /** controller µs = agent µs + offset, off by at most the bound. */
+    offsetUs: us,
+    boundUs: us,
+    rttUs: us,
+  }),
+  z.strictObject({ type: z.literal('heartbeat'), health: agentHealth }),
+  z.strictObject({ type: z.literal('ready'), ...run }),
+  z.strictObject({ type: z.literal('refused'), ...run, reasons: z.array(z.string()).min(1) }),
+  z.strictObject({
+    type: z.literal('stage_state'),
+    ...run,
+    stage: count,
+    /**
+     * `prologue_done`: every client that the stage needs is connected and subscribed, or failed.
+     * `complete`: the stage's activities are done. `drained`: nothing is in flight after the end.
+     */
+    state: z.enum(['prologue_done', 'complete', 'drained']),
+    /** Clients that finally failed in it, a group: for `onIncomplete`. */
+    failed: z.record(z.string(), count),
+  }),
+  z.strictObject({
+    type: z.literal('started'),
+    ...run,
+    /** How late after T the first stage really began, the worst worker. */
+    skewUs: us,
+  }),
+  z.strictObject({
+    type: z.literal('worker_lost'),
+    ...run,
+    worker: count,
+    reason: z.string().max(1024),
+  }),
+  z.strictObject({
+    type: z.literal('finished'),
+    ...run,
+    lastSeq: count,
+    cpuSeconds: z.number().nonnegative(),
+    rssBytesMax: count,
+  }),
+]);
+export type FromAgent = z.infer<typeof fromAgent>;
+
+export const fromController = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('welcome'),
+    controller: z.string(),
+    heartbeatUs: us,
+    /** The agent's id as the controller knows it (a taken id gets a suffix). */
+    agent: id,
+  }),
+  /** Sent before the link is closed: wrong token, other protocol version, run is over. */
+  z.strictObject({
+    type: z.literal('rejected'),
+    code: z.enum(['token', 'protocol', 'unknown_run', 'id']),
+    message: z.string(),
+  }),
+  z.strictObject({
+    type: z.literal('clock_answer'),
+    agentSentUs: us,
+    controllerReceivedUs: us,
+    controllerSentUs: us,
+  }),
+  z.strictObject({
+    type: z.literal('assign'),
+    ...run,
+    /** Short form for `{{run}}` and client ids. */
+    shortRun: z.string().min(1).max(16),
+    /** Plan and share come from the controller's own, already checked form. */
+    plan: z.custom<Plan>((value) => typeof value === 'object' && value !== null),
+    share: z.custom<AgentShare>((value) => typeof value === 'object' && value !== null),
+    bus: z.strictObject({ kind: z.literal('link') }),
+    /** Values of `{{env.X}}`, kept out of the plan so that it can be printed. */
+    secrets: z.record(z.string(), z.string()),
+  }),
+  z.strictObject({
+    type: z.literal('advance'),
+    ...run,
+    /** The stage to enter at `at`; the number of stages means the end of the load. */
+    stage: count,
+    at: us,
+  }),
+  z.strictObject({ type: z.literal('clock'), ...run, stage: count, at: us }),
+  /** The last step of a run: disconnect, report the last frame, say `finished`. */
+  z.strictObject({ type: z.literal('finish'), ...run }),
+  /** Ends the load now. `graceful`: as `advance` to the end, at once. `hard`: cut connections. */
+  z.strictObject({ type: z.literal('stop'), ...run, mode: z.enum(['graceful', 'hard']) }),
+  z.strictObject({ type: z.literal('frame_ack'), ...run, seq: count }),
+  z.strictObject({ type: z.literal('release'), ...run }),
+]);
+export type FromController = z.infer<typeof fromController>;

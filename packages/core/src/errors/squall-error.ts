@@ -1,0 +1,42 @@
+/**
+ * The one error class of the project. Match on `code`, never on the message: codes are stable API.
+ *
+ * `hint` says what to do next; `path` names the place (a plan path such as `groups.devices.publish`,
+ * a file, an address). Everything a person needs stands in the error itself.
+ */
+export class SquallError extends Error {
+  override readonly name = 'SquallError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly path: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: SquallErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+    this.path = options.path;
+  }
+}
+
+export interface SquallErrorOptions {
+  readonly hint?: string;
+  readonly path?: string;
+  readonly cause?: unknown;
+}
+
+/** Every code that leaves the project. New codes are added here, documented, and never renamed. */
+export type ErrorCode =
+  | 'SQ_UNIT' // a value without its unit, or with one of the wrong kind
+  | 'SQ_PLAN' // the plan cannot be read or is not valid
+  | 'SQ_UNSUPPORTED' // described in the plan language, not built in this version
+  | 'SQ_THRESHOLD' // a threshold line that cannot be parsed or does not fit its metric
+  | 'SQ_USAGE' // a command line that cannot be understood
+  | 'SQ_OUTPUT' // a report or another file could not be written
+  | 'SQ_CONTROL' // a control message that does not fit the protocol
+  | 'SQ_TOKEN' // the join token is wrong or missing
+  | 'SQ_AGENTS' // too few agents, or an agent refused its share
+  | 'SQ_CAPACITY' // not enough descriptors, ports or memory for a share
+  | 'SQ_LISTEN' // an address could not be bound
+  | 'SQ_FRAME' // a measurement frame that is not well formed
+  | 'SQ_TIMEOUT' // a state passed its deadline
+  | 'SQ_INTERNAL'; // a fault of ours

@@ -1,0 +1,18 @@
+export {
+  isMetricName,
+  METRICS,
+  type MetricInfo,
+  metricInfo,
+  type MetricKind,
+  type MetricName,
+} from './catalogue.ts';
+export {
+  type FailureExample,
+  type Frame,
+  MAX_EXAMPLES,
+  type Phase,
+  type SeriesDelta,
+  type SeriesKey,
+  type Slice,
+  type SparseHistogram,
+} from './frame.ts';

@@ -1,0 +1,8 @@
+export {
+  type AgentShare,
+  type AgentWeight,
+  apportion,
+  type ClientRange,
+  split,
+  type WorkerShare,
+} from './partition.ts';

@@ -11,7 +11,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'] },
+        test: {
+          name: 'unit',
+          include: ['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,
@@ -20,8 +24,9 @@ export default defineConfig({
           include: ['tests/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          // Two cores: runs that measure must not share the machine with each other.
+          // Two cores: runs that measure share the machine neither with each other nor with unit tests.
           fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -1,3 +1,4 @@
+export { BUCKET_COUNT, bucketOf, HIGHEST_US, highestUsOf, lowestUsOf } from './bucket-layout.ts';
 export {
   isMetricName,
   METRICS,
@@ -16,3 +17,4 @@ export {
   type Slice,
   type SparseHistogram,
 } from './frame.ts';
+export { Histogram } from './histogram.ts';

@@ -1,0 +1,80 @@
+// Data path
+import { crc32 } from './crc32.ts';
+import {
+  CHECKSUM_AT,
+  DOMAIN_AT,
+  DUE,
+  DUE_AT,
+  MAGIC_AT,
+  PUBLISHER_AT,
+  readI32,
+  readTime,
+  readU16,
+  readU8,
+  RUN_AT,
+  SENT,
+  SENT_AT,
+  SEQ_AT,
+  STAGE_AT,
+  STAMP_BYTES,
+  STAMP_MAGIC,
+  STAMP_VERSION,
+  SUBJECT_AT,
+  VERSION_AT,
+} from './layout.ts';
+
+/** The payload carries a stamp, and its checksum fits. */
+export const STAMP_OK = 0;
+/** Not a stamp of this version: too short, or other first bytes. Somebody else's message. */
+export const STAMP_NONE = 1;
+/** A stamp whose checksum does not fit it and the payload behind it. */
+export const STAMP_CORRUPT = 2;
+
+const RUN = 0;
+const PUBLISHER = 1;
+const SEQ = 2;
+
+/**
+ * Reads stamps, one at a time, into its own fields; nothing is allocated. The fields hold the last
+ * stamp that was read with `STAMP_OK` and nothing worth reading after another outcome.
+ */
+export class StampReader {
+  stage = 0;
+  subject = 0;
+  clockDomain = 0;
+  /** `[DUE]` and `[SENT]`: raw µs of the sender's monotonic clock. */
+  readonly timesUs = new Float64Array(2);
+  /** Unsigned words: kept in an array, because half of their values do not fit a small integer. */
+  readonly #words = new Uint32Array(3);
+
+  get runHash(): number {
+    return this.#words[RUN] ?? 0;
+  }
+
+  get publisher(): number {
+    return this.#words[PUBLISHER] ?? 0;
+  }
+
+  get seq(): number {
+    return this.#words[SEQ] ?? 0;
+  }
+
+  /** Reads the stamp of the payload `bytes[at … at + length)`. Never throws. */
+  read(bytes: Uint8Array, at: number, length: number): number {
+    if (length < STAMP_BYTES) return STAMP_NONE;
+    if (readU16(bytes, at + MAGIC_AT) !== STAMP_MAGIC) return STAMP_NONE;
+    if (readU8(bytes, at + VERSION_AT) !== STAMP_VERSION) return STAMP_NONE;
+    const own = crc32(bytes, at, at + CHECKSUM_AT);
+    const rest = crc32(bytes, at + STAMP_BYTES, at + length);
+    if ((own ^ rest) !== readI32(bytes, at + CHECKSUM_AT)) return STAMP_CORRUPT;
+    this.stage = readU8(bytes, at + STAGE_AT);
+    this.subject = readU16(bytes, at + SUBJECT_AT);
+    this.clockDomain = readU16(bytes, at + DOMAIN_AT);
+    this.#words[RUN] = readI32(bytes, at + RUN_AT);
+    this.#words[PUBLISHER] = readI32(bytes, at + PUBLISHER_AT);
+    this.#words[SEQ] = readI32(bytes, at + SEQ_AT);
+    this.timesUs[DUE] = readTime(bytes, at + DUE_AT);
+    this.timesUs[SENT] = readTime(bytes, at + SENT_AT);
+    return STAMP_OK;
+  }
+}

@@ -1,1 +1,8 @@
-export {};
+export {
+  BUILT_IN_NAMES,
+  type IndexName,
+  type ParsedTemplate,
+  parseTemplate,
+  type TemplatePart,
+} from './parse.ts';
+export { compileTemplate, type Template, type TemplateContext } from './template.ts';

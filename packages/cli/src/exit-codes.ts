@@ -1,0 +1,30 @@
+import { type ErrorCode, SquallError } from '@squall/core/errors';
+
+/** Exit codes that no report decides; those of a finished run come from its report. */
+export const EXIT = {
+  ok: 0,
+  internal: 1,
+  usage: 2,
+  planInvalid: 104,
+  agents: 113,
+  /** The shell's convention for a program that a signal ended: 128 + SIGINT. */
+  interrupted: 130,
+} as const;
+
+const BY_CODE: Partial<Record<ErrorCode, number>> = {
+  SQ_USAGE: EXIT.usage,
+  SQ_OUTPUT: EXIT.usage,
+  SQ_LISTEN: EXIT.usage,
+  SQ_UNIT: EXIT.planInvalid,
+  SQ_PLAN: EXIT.planInvalid,
+  SQ_UNSUPPORTED: EXIT.planInvalid,
+  SQ_THRESHOLD: EXIT.planInvalid,
+  SQ_TOKEN: EXIT.agents,
+  SQ_AGENTS: EXIT.agents,
+  SQ_CAPACITY: EXIT.agents,
+};
+
+/** The exit code of a command that ended by this error. */
+export function exitCodeOf(error: unknown): number {
+  return (error instanceof SquallError ? BY_CODE[error.code] : undefined) ?? EXIT.internal;
+}

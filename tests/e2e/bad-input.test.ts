@@ -1,0 +1,192 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { devicesPlan } from '../fixtures/plans.ts';
+import { freePort } from '../fixtures/process.ts';
+import { reportOf, squall, unwritable, Workspace } from '../fixtures/squall.ts';
+
+/** Input that cannot work: one clear error, the documented exit code, never a stack trace. */
+const workspace = new Workspace();
+afterAll(() => workspace.dispose());
+
+const URL = 'mqtt://127.0.0.1:1';
+const STACK = /\n\s+at .*\.(js|ts):\d+/;
+
+describe.concurrent('plans that are wrong', () => {
+  test('malformed YAML: line and column', async () => {
+    const file = workspace.plan(
+      'squall: 1\nname: x\ngroups:\n  devices: { clients: [1, 2\nstages: 3\n',
+    );
+    const result = await squall(['check', file]);
+    expect(result.code).toBe(104);
+    expect(result.stderr).toMatch(/:\d+:\d+/);
+    expect(result.stderr).not.toMatch(STACK);
+  });
+
+  test('an unknown key: place, path and the nearest known key', async () => {
+    const text = JSON.stringify(devicesPlan({ url: URL }), null, 2).replace(
+      '"payload"',
+      '"paylod"',
+    );
+    const result = await squall(['check', workspace.plan(text)]);
+    expect(result.code).toBe(104);
+    expect(result.stderr).toMatch(/groups\.devices\.publish/);
+    expect(result.stderr).toContain('payload');
+    expect(result.stderr).toMatch(/:\d+:\d+/);
+  });
+
+  test('a wrong unit: the error names the units that fit', async () => {
+    const file = workspace.plan(devicesPlan({ url: URL, every: '5' }));
+    const result = await squall(['check', file]);
+    expect(result.code).toBe(104);
+    expect(result.stderr).toContain('groups.devices.publish');
+    expect(result.stderr).toMatch(/ms/);
+  });
+
+  test('all problems are told at once', async () => {
+    const plan = {
+      ...devicesPlan({ url: URL, every: '5' }),
+      thresholds: ['publish_tim: p(99) < 1s'],
+    };
+    const result = await squall(['check', workspace.plan(plan)]);
+    expect(result.stderr).toMatch(/every/);
+    expect(result.stderr).toMatch(/publish_time/);
+  });
+
+  test('what is not built yet is refused by name', async () => {
+    const plan = {
+      ...devicesPlan({ url: URL }),
+      probes: { rows: { type: 'mysql', url: 'mysql://x' } },
+    };
+    const result = await squall(['check', workspace.plan(plan)]);
+    expect(result.code).toBe(104);
+    expect(result.stderr).toMatch(/probes.*not supported/i);
+  });
+
+  test('a stage that can never end', async () => {
+    const plan = devicesPlan({ url: URL });
+    plan['stages'] = [{ name: 'forever', run: { devices: 'publish' } }];
+    const result = await squall(['check', workspace.plan(plan)]);
+    expect(result.code).toBe(104);
+    expect(result.stderr).toMatch(/forever|stages/);
+    expect(result.stderr).toMatch(/for|until/);
+  });
+
+  test('a plan that is not there', async () => {
+    const result = await squall(['run', 'no-such-plan.yaml']);
+    expect(result.code).toBe(104);
+    expect(result.stderr).toContain('no-such-plan.yaml');
+    expect(result.stderr).not.toMatch(STACK);
+  });
+
+  test('`run` refuses the same plans with the same code', async () => {
+    const result = await workspace.run([workspace.plan('squall: 1\nname: [\n')]);
+    expect(result.code).toBe(104);
+    expect(result.report).toBeNull();
+  });
+});
+
+describe.concurrent('runs that cannot begin', { timeout: 60_000 }, () => {
+  test('an output folder that cannot be written: said before any load', async () => {
+    const file = workspace.plan(devicesPlan({ url: URL }));
+    const out = unwritable(workspace);
+    const result = await squall(['run', file, '--out', out]);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain(out);
+    expect(result.stderr).not.toMatch(STACK);
+    expect(result.seconds).toBeLessThan(10);
+  });
+
+  test('too few agents: the run ends with what is missing', async () => {
+    const file = workspace.plan(devicesPlan({ url: URL }));
+    const port = await freePort();
+    const listen = `127.0.0.1:${port}`;
+    const args = [file, '--agents-external', '2', '--listen', listen, '--agents-timeout', '2s'];
+    const result = await workspace.run(args);
+    expect(result.code).toBe(113);
+    expect(result.output).toMatch(/0 of 2|2 agents/);
+    expect(result.seconds).toBeLessThan(30);
+  });
+
+  test('too few descriptors: the agent refuses its share and says how many it needs', async () => {
+    const file = workspace.plan(devicesPlan({ url: URL, clients: 2_000 }));
+    const result = await workspace.run([file], { descriptors: 256 });
+    expect(result.code).toBe(113);
+    expect(result.output).toMatch(/descriptor/);
+    expect(result.output).toMatch(/2[, ]?0\d\d|256/);
+  });
+
+  test('a wrong token: the agent says so and leaves', async () => {
+    const file = workspace.plan(devicesPlan({ url: URL }));
+    const port = await freePort();
+    const running = workspace.start(
+      [file, '--agents-external', '1', '--listen', `127.0.0.1:${port}`, '--agents-timeout', '15s'],
+      { env: { SQUALL_TOKEN: 'right' } },
+    );
+    await running.seen(/ws:\/\/127\.0\.0\.1:\d+/);
+    const agent = await squall(['agent', '--controller', `ws://127.0.0.1:${port}`], {
+      env: { SQUALL_TOKEN: 'wrong' },
+    });
+    expect(agent.code).toBe(113);
+    expect(agent.stderr).toMatch(/token/);
+    expect(agent.output).not.toContain('right');
+    running.child.kill('SIGTERM');
+    await running.result;
+  });
+
+  test('a port that is taken', async () => {
+    const file = workspace.plan(devicesPlan({ url: URL }));
+    const port = await freePort();
+    const args = [file, '--agents-external', '1', '--listen', `127.0.0.1:${port}`];
+    const first = workspace.start(args);
+    await first.seen(/ws:\/\/127\.0\.0\.1:\d+/);
+    const second = await workspace.run(args);
+    expect(second.code).toBe(2);
+    expect(second.stderr).toContain(`${port}`);
+    first.child.kill('SIGTERM');
+    await first.result;
+  });
+});
+
+describe.concurrent('command lines', () => {
+  test('help teaches by examples', async () => {
+    for (const command of [[], ['run'], ['check'], ['agent'], ['controller']]) {
+      const result = await squall([...command, '--help']);
+      expect(result.code).toBe(0);
+      expect(result.stdout).toMatch(/Examples:/);
+    }
+  });
+
+  test.for([
+    [['run', 'p.yaml', '--agnets', '3'], '--agents'],
+    [['rum', 'p.yaml'], 'run'],
+    [['run'], 'plan'],
+    [['run', 'p.yaml', '--agents', 'many'], 'whole number'],
+    [['run', 'p.yaml', '--timeout', '5'], 'ms'],
+    [['run', 'p.yaml', '--var', 'novalue'], 'key=value'],
+    [['run', 'p.yaml', '--scale', '-1'], 'scale'],
+    [['agent'], '--controller'],
+  ] as const)('%j is a usage error that says %s', async ([args, words]) => {
+    const result = await squall([...args]);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain(words);
+    expect(result.stderr).not.toMatch(STACK);
+  });
+
+  test('check prints the plan and the split, exactly and without a run', async () => {
+    const file = workspace.plan(devicesPlan({ url: URL, clients: 10 }));
+    const result = await squall(['check', file, '--split', '3', '--print']);
+    expect(result.code).toBe(0);
+    expect(result.stdout).toMatch(/agent-1.*devices.*4/);
+    expect(result.stdout).toContain('"clients": 10');
+  });
+
+  test('no colours where nobody sees them', async () => {
+    const result = await squall(['check', 'no-such-plan.yaml'], { env: { NO_COLOR: undefined } });
+    expect(result.output).not.toContain('\u001B');
+  });
+});
+
+test('a report is written whenever a run had begun', { timeout: 60_000 }, async () => {
+  const plan = devicesPlan({ url: URL, connect: { retries: 0 }, length: '1s' });
+  const result = await workspace.run([workspace.plan(plan)]);
+  expect(reportOf(result).groups['devices']?.counters).toMatchObject({ connected: 0 });
+});

@@ -1,0 +1,68 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Mosquitto, mosquittoMissing } from '../fixtures/mosquitto.ts';
+import { devicesPlan } from '../fixtures/plans.ts';
+import { isAlive, until } from '../fixtures/process.ts';
+import { type RunningSquall, reportOf, Workspace } from '../fixtures/squall.ts';
+
+const workspace = new Workspace();
+let broker: Mosquitto;
+
+beforeEach(async ({ skip }) => {
+  const missing = mosquittoMissing();
+  if (missing !== null) skip(missing);
+  broker = await Mosquitto.start();
+});
+afterEach(() => broker.dispose());
+afterAll(() => workspace.dispose());
+
+describe('Ctrl-C', { timeout: 60_000 }, () => {
+  test('once: the load ends, acknowledgements are awaited, a report is written', async () => {
+    const running = await publishing();
+    running.child.kill('SIGINT');
+    const result = await running.result;
+    const report = reportOf(result);
+    expect(report.verdict, result.output).toBe('cancelled');
+    expect(result.code).toBe(105);
+    expect(report.stages.map((stage) => stage.endedBy)).toContain('stopped');
+    const counters = report.groups['devices']?.counters ?? {};
+    expect(counters['sent']).toBeGreaterThan(0);
+    expect(counters['acked']).toBe(counters['sent']);
+  });
+
+  test('twice: the load is cut off, a report is written at once', async () => {
+    const running = await publishing();
+    running.child.kill('SIGINT');
+    await running.seen(/again/i);
+    running.child.kill('SIGINT');
+    const startedAt = performance.now();
+    const result = await running.result;
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(reportOf(result).verdict).toBe('cancelled');
+    expect(result.code).toBe(105);
+  });
+
+  test('thrice: it leaves at once and leaves no process behind', async () => {
+    const running = await publishing();
+    const pid = Number((await running.seen(/agent-1 \(pid (\d+)\)/))[1]);
+    for (let n = 0; n < 3; n++) running.child.kill('SIGINT');
+    await running.ended;
+    await until('the agent is gone', () => !isAlive(pid));
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  test('before the load begins: it ends without one', async () => {
+    const plan = workspace.plan(devicesPlan({ url: broker.url, length: '30s' }));
+    const running = workspace.start([plan, '--agents-external', '1', '--listen', '127.0.0.1:0']);
+    await running.seen(/ws:\/\/127\.0\.0\.1:\d+/);
+    running.child.kill('SIGINT');
+    const result = await running.result;
+    expect(result.code).toBe(105);
+  });
+});
+
+async function publishing(): Promise<RunningSquall> {
+  const plan = workspace.plan(devicesPlan({ url: broker.url, length: '60s' }));
+  const running = workspace.start([plan, '--agents', '2']);
+  await running.seen(/publish\s.*\d\/s/);
+  return running;
+}

@@ -49,7 +49,10 @@ export interface SeriesKey {
 }
 
 export interface SeriesDelta extends SeriesKey {
-  /** Counters: growth in the slice. Gauges: value at its end. */
+  /**
+   * Counters: growth in the slice. Gauges: value at its end; every slice states every gauge anew, and
+   * one that a slice does not name is 0.
+   */
   readonly value?: number;
   /** Times. */
   readonly histogram?: SparseHistogram;

@@ -8,6 +8,17 @@ export {
   type MetricName,
 } from './catalogue.ts';
 export {
+  decodeFrame,
+  encodeFrame,
+  MAX_COVERED,
+  MAX_FRAME_BYTES,
+  MAX_SERIES,
+  MAX_SLICE_EXAMPLES,
+  MAX_SLICES,
+  MAX_STAGES,
+  MAX_TEXT,
+} from './frame-codec.ts';
+export {
   type FailureExample,
   type Frame,
   MAX_EXAMPLES,
@@ -18,3 +29,6 @@ export {
   type SparseHistogram,
 } from './frame.ts';
 export { Histogram } from './histogram.ts';
+export { coarsenFrames, mergeExamples, mergeSlices } from './merge.ts';
+export { bareKey, seriesKeyOf } from './series-key.ts';
+export { mergeSparse, sparseCount } from './sparse.ts';

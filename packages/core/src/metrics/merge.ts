@@ -1,0 +1,113 @@
+import { METRICS } from './catalogue.ts';
+import {
+  type FailureExample,
+  type Frame,
+  MAX_EXAMPLES,
+  type SeriesDelta,
+  type Slice,
+} from './frame.ts';
+import { seriesKeyOf } from './series-key.ts';
+import { mergeSparse } from './sparse.ts';
+
+/**
+ * The same slice of two workers of one agent, as one: counters, gauges and histograms add up, the
+ * earliest examples of a kind stay. Associative and commutative but for the order of the series.
+ *
+ * @throws RangeError where the two are not the same slice.
+ */
+export function mergeSlices(a: Slice, b: Slice): Slice {
+  if (a.stage !== b.stage || a.phase !== b.phase || a.n !== b.n || a.span !== b.span) {
+    throw new RangeError(`slices ${nameOf(a)} and ${nameOf(b)} are not the same one`);
+  }
+  return {
+    ...a,
+    fromUs: Math.min(a.fromUs, b.fromUs),
+    toUs: Math.max(a.toUs, b.toUs),
+    series: mergeSeries(a.series, b.series),
+    examples: mergeExamples(a.examples, b.examples),
+  };
+}
+
+/**
+ * Two adjacent frames that were never sent, as one that covers both (`seqFrom..seqTo`). Cumulative
+ * figures stay exact; only the resolution in time is coarser: what one stage and phase has in both
+ * becomes one slice of a longer span, so the result has at most one slice a stage and phase.
+ *
+ * @throws RangeError where the second does not follow the first.
+ */
+export function coarsenFrames(earlier: Frame, later: Frame): Frame {
+  const sameStream =
+    earlier.run === later.run && earlier.agent === later.agent && earlier.epoch === later.epoch;
+  if (!sameStream || later.seqFrom !== earlier.seqTo + 1) {
+    throw new RangeError(`frame ${later.seqFrom} does not follow frame ${earlier.seqTo}`);
+  }
+  const slices: Slice[] = [];
+  for (const slice of [...earlier.slices, ...later.slices]) {
+    const last = slices.at(-1);
+    if (last !== undefined && last.stage === slice.stage && last.phase === slice.phase) {
+      slices[slices.length - 1] = joinSlices(last, slice);
+    } else {
+      slices.push(slice);
+    }
+  }
+  return { ...earlier, seqTo: later.seqTo, slices };
+}
+
+/** One slice after the other, of one stage and phase: gauges are those at the end of the later one. */
+function joinSlices(earlier: Slice, later: Slice): Slice {
+  const moving = earlier.series.filter((series) => METRICS[series.metric].kind !== 'gauge');
+  return {
+    ...earlier,
+    span: later.n + later.span - earlier.n,
+    toUs: later.toUs,
+    series: mergeSeries(moving, later.series),
+    examples: mergeExamples(earlier.examples, later.examples),
+  };
+}
+
+function mergeSeries(a: readonly SeriesDelta[], b: readonly SeriesDelta[]): SeriesDelta[] {
+  const merged = new Map<string, SeriesDelta>();
+  for (const series of a) merged.set(seriesKeyOf(series), series);
+  for (const series of b) {
+    const key = seriesKeyOf(series);
+    const other = merged.get(key);
+    merged.set(key, other === undefined ? series : addDeltas(other, series));
+  }
+  return [...merged.values()];
+}
+
+function addDeltas(a: SeriesDelta, b: SeriesDelta): SeriesDelta {
+  if (a.histogram !== undefined && b.histogram !== undefined) {
+    return { ...a, histogram: mergeSparse(a.histogram, b.histogram) };
+  }
+  return { ...a, value: (a.value ?? 0) + (b.value ?? 0) };
+}
+
+/** The earliest `MAX_EXAMPLES` of each (metric, subject, reason). */
+export function mergeExamples(
+  a: readonly FailureExample[],
+  b: readonly FailureExample[],
+): readonly FailureExample[] {
+  if (a.length === 0) return b;
+  if (b.length === 0) return a;
+  const kept = new Map<string, number>();
+  return [...a, ...b].toSorted(compareExamples).filter((example) => {
+    const kind = `${example.metric}\n${example.subject}\n${example.reason}`;
+    const before = kept.get(kind) ?? 0;
+    kept.set(kind, before + 1);
+    return before < MAX_EXAMPLES;
+  });
+}
+
+/** By time; the rest only makes the order the same whoever merges first. */
+function compareExamples(a: FailureExample, b: FailureExample): number {
+  if (a.atUs !== b.atUs) return a.atUs - b.atUs;
+  const left = `${a.client}\n${a.metric}\n${a.subject}\n${a.reason}\n${a.address}`;
+  const right = `${b.client}\n${b.metric}\n${b.subject}\n${b.reason}\n${b.address}`;
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
+function nameOf(slice: Slice): string {
+  return `${slice.stage}/${slice.phase}/${slice.n}+${slice.span}`;
+}

@@ -9,18 +9,22 @@ export class SquallError extends Error {
   readonly code: ErrorCode;
   readonly hint: string | undefined;
   readonly path: string | undefined;
+  /** Of a one-line text such as a threshold, from 1. */
+  readonly column: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: SquallErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.hint = options.hint;
     this.path = options.path;
+    this.column = options.column;
   }
 }
 
 export interface SquallErrorOptions {
   readonly hint?: string;
   readonly path?: string;
+  readonly column?: number;
   readonly cause?: unknown;
 }
 

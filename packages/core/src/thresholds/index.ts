@@ -1,1 +1,14 @@
-export {};
+export { checkThreshold, type ThresholdContext } from './check.ts';
+export { type ReadThreshold, readThreshold } from './long-form.ts';
+export { MAX_THRESHOLD_LENGTH, parseThreshold } from './parse.ts';
+export { type ScaledThreshold, scaleThreshold } from './scale.ts';
+export type {
+  AggregateKind,
+  Comparison,
+  Literal,
+  LiteralKind,
+  ParsedThreshold,
+  TagFilter,
+  TagOperator,
+  Term,
+} from './threshold.ts';

@@ -1,34 +1,35 @@
 /**
  * What happens to the clients of one worker. There is one handlers object for all of them: every
- * method gets the client's slot (0 … slots − 1) and the one clock reading of the socket read or
- * timer that caused it (µs of CLOCK_MONOTONIC, see `monotonicUs`).
+ * method gets the client's slot (0 … slots − 1). When it happened stands in `momentUs[0]` of the
+ * clients (µs of CLOCK_MONOTONIC): one clock reading a socket read or timer. It is not an argument,
+ * because a double that is passed on costs an allocation each time.
  *
  * Handlers run inside the read path. They may publish, subscribe, connect and disconnect (any
  * slot, the calling one included); they must not throw.
  */
 export interface ClientHandlers {
   /** CONNACK 0x00 came. From here on the slot may publish and subscribe. */
-  onConnected(slot: number, sessionPresent: boolean, nowUs: number): void;
+  onConnected(slot: number, sessionPresent: boolean): void;
   /**
    * A `connect` ended without CONNACK 0x00. The slot is free again and may be connected at once or
    * later. Exactly one of `onConnected` and `onConnectFailed` follows each `connect`, unless
    * `disconnect` or `destroy` came in between: those make the slot silent.
    */
-  onConnectFailed(slot: number, reason: string, nowUs: number): void;
+  onConnectFailed(slot: number, reason: string): void;
   /** A connected client lost its connection, for whatever reason but its own `disconnect`/`destroy`. */
-  onClosed(slot: number, reason: string, nowUs: number): void;
+  onClosed(slot: number, reason: string): void;
   /** Any PUBACK; whether the id is known is for the owner of the packet ids to say. */
-  onPuback(slot: number, packetId: number, nowUs: number): void;
+  onPuback(slot: number, packetId: number): void;
   /** `suback` is one reused object: it is valid during the call only. */
-  onSuback(slot: number, suback: InboundSuback, nowUs: number): void;
+  onSuback(slot: number, suback: InboundSuback): void;
   /**
    * A PUBLISH came. `publish` is one reused object over the shared read buffer: valid during the
    * call only. For QoS 1 the PUBACK is written by the clients themselves after the call, all those
    * of one socket read in one write.
    */
-  onPublish(slot: number, publish: InboundPublish, nowUs: number): void;
+  onPublish(slot: number, publish: InboundPublish): void;
   /** Bytes that had waited in user space (`writableLength` > 0) have all reached the kernel. */
-  onDrained(slot: number, nowUs: number): void;
+  onDrained(slot: number): void;
 }
 
 /** A received PUBLISH, in place: topic and payload are ranges of `bytes`. */

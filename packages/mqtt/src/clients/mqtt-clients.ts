@@ -1,25 +1,30 @@
+import type { PublishMessage } from '../codec/publish-message.ts';
+import type { SubscribeRequest } from '../codec/v311/subscribe-packet.ts';
 import type { ClientHandlers } from './client-handlers.ts';
 import type { ConnectOptions } from './connect-options.ts';
-import type { PublishMessage } from './publish-message.ts';
 
 /**
- * All MQTT clients of one worker process, addressed by slot. They share one read buffer, one write
- * buffer and one timer; events go to the one `ClientHandlers` object given at the start.
+ * Many MQTT clients of one process, addressed by slot. They share one read buffer, one write
+ * buffer and one timer; events go to the one `ClientHandlers` object given at the start. An object
+ * of these is cheap (128 KiB), so there may be one for each group that is counted apart.
  *
  * A slot is idle → connecting → connected → idle. Calls that do not fit the slot's state (publish
  * while not connected, say) throw: the caller keeps the books.
  */
 export interface MqttClients {
-  /** Starts a connection attempt on an idle slot. Throws if the slot is not idle. */
+  /**
+   * Starts a connection attempt on an idle slot. Throws if the slot is not idle, and a RangeError
+   * for options that fit in no CONNECT (see `encodeConnect`).
+   */
   connect(slot: number, options: ConnectOptions): void;
 
   /**
    * Writes one PUBLISH. It goes out by the next `flush` at the latest: publishes to one slot in a
    * row become one write, so order calls by slot where there is a choice. Inside handlers no
-   * `flush` is needed: each socket read ends with one. `nowUs` is the caller's clock reading (for
-   * keep-alive). Nothing is refused for back-pressure: ask `writableLength` before.
+   * `flush` is needed: each socket read ends with one. Nothing is refused for back-pressure: ask
+   * `writableLength` before.
    */
-  publish(slot: number, message: PublishMessage, nowUs: number): void;
+  publish(slot: number, message: PublishMessage): void;
 
   /**
    * Writes one SUBSCRIBE with all `filters` (1 or more) at one `qos`. The answer is one `onSuback`
@@ -31,39 +36,42 @@ export interface MqttClients {
   /** Hands everything written so far to the sockets. Call it at the end of each tick. */
   flush(): void;
 
-  /** Graceful: flushes, writes DISCONNECT, closes. The slot is idle and silent at once. */
+  /**
+   * Graceful: writes DISCONNECT, closes our side, and waits up to a second for the broker to close
+   * its own. The slot is idle and silent at once. On an idle slot it does nothing.
+   */
   disconnect(slot: number): void;
-  /** Hard: drops unsent bytes, closes. The slot is idle and silent at once. */
+  /** Hard: drops unsent bytes, closes. The slot is idle and silent at once, or was idle already. */
   destroy(slot: number): void;
 
   /** Whether CONNACK came and the connection is still there. */
   isConnected(slot: number): boolean;
   /** Whether `connect` may be called. */
   isIdle(slot: number): boolean;
-  /** Bytes in user space that the kernel did not take yet; 0 for idle slots. */
+  /** Bytes handed to the socket that the kernel did not take yet; 0 for idle slots. */
   writableLength(slot: number): number;
+
+  /** `momentUs[0]`: when that happened which the handlers are being told of. */
+  readonly momentUs: Float64Array;
 
   /** Bytes of all sockets since the start; written bytes count when they are handed to the socket. */
   readonly wireSent: number;
   readonly wireReceived: number;
   /** Clients after CONNACK. */
   readonly connectedCount: number;
+  /** Sockets that `disconnect` still keeps to see their last bytes off. */
+  readonly closingCount: number;
 
-  /** Destroys every client, stops the timer, frees the buffers. Nothing may be called after it. */
+  /** Destroys every client and stops the timer. Nothing may be called after it. */
   close(): void;
 }
 
-export interface SubscribeRequest {
-  readonly packetId: number;
-  readonly filters: readonly string[];
-  readonly qos: 0 | 1;
-}
-
-/** What `createMqttClients(options): MqttClients` takes. */
 export interface MqttClientsOptions {
-  /** How many clients the worker has; slots are 0 … slots − 1. */
+  /** How many clients there are; slots are 0 … slots − 1. */
   readonly slots: number;
   readonly handlers: ClientHandlers;
   /** A larger packet from the broker closes the connection; default 1 MiB. */
   readonly maxPacketBytes?: number;
+  /** Where to note the moment, for several sets of clients that share one; default an own cell. */
+  readonly momentUs?: Float64Array;
 }

@@ -1,4 +1,5 @@
 // Data path: one acquire and one settle + release a QoS 1 message.
+import { element } from '../codec/bytes.ts';
 import { LockedIds } from './locked-ids.ts';
 import { PUBLISH_PACKET_ID_MAX } from './packet-ids.ts';
 
@@ -84,7 +85,7 @@ export class InflightTable {
     if (position < 0) return -1;
     const entry = position * this.clients + client;
     this.#ids[entry] = this.#nextId(client, entry);
-    this.#count[client] = u(this.#count, client) + 1;
+    this.#count[client] = element(this.#count, client) + 1;
     this.#total += 1;
     this.#append(entry);
     return entry;
@@ -92,7 +93,7 @@ export class InflightTable {
 
   /** The packet id of an entry in flight. */
   packetId(entry: number): number {
-    return u(this.#ids, entry);
+    return element(this.#ids, entry);
   }
 
   clientOf(entry: number): number {
@@ -106,7 +107,7 @@ export class InflightTable {
   settle(client: number, packetId: number): number {
     if (packetId < 1 || packetId > PUBLISH_PACKET_ID_MAX) return PUBACK_UNKNOWN;
     const entry = ((packetId - 1) % this.window) * this.clients + client;
-    if (u(this.#ids, entry) === packetId) return entry;
+    if (element(this.#ids, entry) === packetId) return entry;
     return this.#locked.unlock(client, packetId) ? PUBACK_LATE : PUBACK_UNKNOWN;
   }
 
@@ -121,7 +122,7 @@ export class InflightTable {
    * the packet id stays locked until its late PUBACK or `resetClient` (the peer may still hold it).
    */
   expire(entry: number): void {
-    this.#locked.lock(entry % this.clients, u(this.#ids, entry));
+    this.#locked.lock(entry % this.clients, element(this.#ids, entry));
     this.release(entry);
   }
 
@@ -132,12 +133,12 @@ export class InflightTable {
 
   /** The next younger entry, or -1. */
   after(entry: number): number {
-    return u(this.#newer, entry) - 1;
+    return element(this.#newer, entry) - 1;
   }
 
   /** Messages of `client` in flight. */
   countOf(client: number): number {
-    return u(this.#count, client);
+    return element(this.#count, client);
   }
 
   /** Messages of all clients in flight. */
@@ -156,10 +157,10 @@ export class InflightTable {
    * leaves behind.
    */
   nextOf(client: number, position: number): number {
-    const used = u(this.#used, client);
+    const used = element(this.#used, client);
     for (let p = position; p < used; p += 1) {
       const entry = p * this.clients + client;
-      if (u(this.#ids, entry) !== 0) return entry;
+      if (element(this.#ids, entry) !== 0) return entry;
     }
     return -1;
   }
@@ -174,12 +175,12 @@ export class InflightTable {
   }
 
   #takePosition(client: number): number {
-    const free = u(this.#firstFree, client);
+    const free = element(this.#firstFree, client);
     if (free !== 0) {
-      this.#firstFree[client] = u(this.#nextFree, (free - 1) * this.clients + client);
+      this.#firstFree[client] = element(this.#nextFree, (free - 1) * this.clients + client);
       return free - 1;
     }
-    const used = u(this.#used, client);
+    const used = element(this.#used, client);
     if (used === this.window) return -1;
     this.#used[client] = used + 1;
     return used;
@@ -187,7 +188,7 @@ export class InflightTable {
 
   #nextId(client: number, entry: number): number {
     const position = this.positionOf(entry);
-    let generation = u(this.#generation, entry);
+    let generation = element(this.#generation, entry);
     let id = generation * this.window + position + 1;
     // Bounded: with every id of the position locked (hours of lost acknowledgements), the oldest
     // lock gives way rather than the client.
@@ -202,9 +203,9 @@ export class InflightTable {
   #free(entry: number): void {
     const client = entry % this.clients;
     this.#ids[entry] = 0;
-    this.#nextFree[entry] = u(this.#firstFree, client);
+    this.#nextFree[entry] = element(this.#firstFree, client);
     this.#firstFree[client] = this.positionOf(entry) + 1;
-    this.#count[client] = u(this.#count, client) - 1;
+    this.#count[client] = element(this.#count, client) - 1;
     this.#total -= 1;
   }
 
@@ -217,16 +218,11 @@ export class InflightTable {
   }
 
   #unchain(entry: number): void {
-    const older = u(this.#older, entry);
-    const newer = u(this.#newer, entry);
+    const older = element(this.#older, entry);
+    const newer = element(this.#newer, entry);
     if (older === 0) this.#oldest = newer;
     else this.#newer[older - 1] = newer;
     if (newer === 0) this.#newest = older;
     else this.#older[newer - 1] = older;
   }
-}
-
-/** The one audited cast: indexes come from the table itself, so the element is there. */
-function u(array: Uint16Array | Uint32Array, index: number): number {
-  return array[index] as number;
 }

@@ -1,0 +1,117 @@
+// Data path: one send and one received a socket operation.
+import { Socket, type SocketConstructorOpts, type TcpSocketConnectOpts } from 'node:net';
+import type { DuplexOptions } from 'node:stream';
+import { lookupHost } from './host-lookup.ts';
+import type { Transport, TransportEvents, TransportOptions } from './transport.ts';
+
+/**
+ * Names with several addresses are tried one after the other, each until the kernel gives up or
+ * the connect time-out passes: a broker slow to accept under load must not look like a dead one.
+ */
+const ADDRESS_ATTEMPT_MS = 3_600_000;
+
+/** A socket that knows its transport, so that one listener function serves all connections. */
+class TransportSocket extends Socket {
+  transport: TcpTransport | null = null;
+}
+
+/**
+ * MQTT over a plain TCP socket. Kept lean on purpose, since a worker holds many thousands: reads go
+ * into a shared buffer (`onread`), listeners are shared functions, there is no timer a socket.
+ */
+export class TcpTransport implements Transport {
+  readonly #socket: TransportSocket;
+  readonly #events: TransportEvents;
+  readonly #slot: number;
+  #silent = false;
+  #error: Error | null = null;
+  #draining = false;
+
+  constructor(options: TransportOptions, events: TransportEvents) {
+    this.#slot = options.slot;
+    this.#events = events;
+    const settings: SocketConstructorOpts & TcpSocketConnectOpts & DuplexOptions = {
+      host: options.host,
+      port: options.port,
+      noDelay: true,
+      lookup: lookupHost,
+      autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
+      onread: { buffer: options.readBuffer, callback: (length) => this.#received(length) },
+      // With a mark of 0 every write asks for 'drain', so that the one for bytes that got stuck
+      // can be subscribed to once it is known that they are.
+      writableHighWaterMark: 0,
+    };
+    if (options.localAddress !== undefined) settings.localAddress = options.localAddress;
+    const socket = new TransportSocket(settings);
+    this.#socket = socket;
+    socket.transport = this;
+    socket.on('connect', onConnect);
+    socket.on('error', onError);
+    socket.on('close', onClose);
+    socket.connect(settings);
+  }
+
+  send(bytes: Buffer): boolean {
+    const socket = this.#socket;
+    socket.write(bytes);
+    if (socket.writableLength === 0) return true;
+    if (!this.#draining) {
+      this.#draining = true;
+      socket.once('drain', onDrain);
+    }
+    return false;
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  finish(): void {
+    this.#silent = true;
+    this.#socket.end();
+  }
+
+  abort(): void {
+    this.#silent = true;
+    this.#socket.destroy();
+  }
+
+  #received(length: number): boolean {
+    if (!this.#silent) this.#events.received(this.#slot, length);
+    return true;
+  }
+
+  opened(): void {
+    if (!this.#silent) this.#events.opened(this.#slot);
+  }
+
+  drained(): void {
+    this.#draining = false;
+    if (!this.#silent) this.#events.drained(this.#slot);
+  }
+
+  failed(error: Error): void {
+    this.#error = error;
+  }
+
+  closed(): void {
+    if (this.#silent) this.#events.gone(this);
+    else this.#events.closed(this.#slot, this.#error);
+  }
+}
+
+function onConnect(this: TransportSocket): void {
+  this.transport?.opened();
+}
+
+function onDrain(this: TransportSocket): void {
+  this.transport?.drained();
+}
+
+function onError(this: TransportSocket, error: Error): void {
+  this.transport?.failed(error);
+}
+
+function onClose(this: TransportSocket): void {
+  this.transport?.closed();
+}

@@ -1,1 +1,2 @@
-export {};
+export { startAgent } from './main/agent.ts';
+export type { AgentHandle, AgentLogger, AgentOptions } from './main/options.ts';

@@ -1,0 +1,358 @@
+import { freemem } from 'node:os';
+import { ClockMapping } from '@squall/core/clock';
+import type { AgentFacts, FromAgent, FromController } from '@squall/core/control';
+import { clockDomainHash } from '@squall/core/stamp';
+import { capacityProblems } from './capacity.ts';
+import type { ClockKeeper } from './clock-keeper.ts';
+import { FrameOutlet } from './frame-outlet.ts';
+import type { Health } from './health.ts';
+import type { AgentLimits } from './limits.ts';
+import type { Link } from './link.ts';
+import { LinkBusSender } from './link-bus-sender.ts';
+import type { AgentLogger } from './options.ts';
+import { SliceMerger } from './slice-merger.ts';
+import { StageStates } from './stage-states.ts';
+import { WorkerPool, type WorkerReport } from './worker-pool.ts';
+
+export type Assign = Extract<FromController, { type: 'assign' }>;
+/** What the controller says to an agent in a run. */
+export type RunOrder = Exclude<Extract<FromController, { run: string }>, Assign>;
+type RunReport = Extract<FromAgent, { run: string }>;
+/** The report without the names of run and epoch, which are always the run's own. */
+type Said = RunReport extends infer R
+  ? R extends RunReport
+    ? Omit<R, 'run' | 'epoch'>
+    : never
+  : never;
+
+/**
+ * `preparing`: workers are started. `ready`: waiting for the first `advance`. `running`: load.
+ * `finishing`: workers disconnect and send the last slices. `reporting`: waiting until every frame is
+ * acknowledged and the controller says `release`. Each state but `over` has a deadline.
+ */
+type RunState = 'preparing' | 'ready' | 'running' | 'finishing' | 'reporting' | 'over';
+
+export interface AgentRunOptions {
+  readonly assign: Assign;
+  readonly facts: AgentFacts;
+  readonly link: Link;
+  readonly clock: ClockKeeper;
+  readonly health: Health;
+  readonly logger: AgentLogger;
+  readonly limits: AgentLimits;
+  readonly workerEntry: string;
+}
+
+/** Node's longest timer. A run of more than 24 days is ended by its controller alone. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** One run on this agent, from `assign` to `release`. */
+export class AgentRun {
+  readonly over: Promise<void>;
+  readonly #options: AgentRunOptions;
+  readonly #pool: WorkerPool;
+  readonly #sender: LinkBusSender;
+  readonly #outlet: FrameOutlet;
+  readonly #merger: SliceMerger;
+  readonly #states: StageStates;
+  /** All that was said of this run, to be said again when a cut link is back. */
+  readonly #journal: RunReport[] = [];
+  readonly #skewUs = new Map<number, number>();
+  #state: RunState = 'preparing';
+  #deadline: NodeJS.Timeout | undefined;
+  #mapping: ClockMapping | null = null;
+  #advancedTo = -1;
+  #clockedTo = -1;
+  #startedSaid = false;
+  #leaving = false;
+  #abandoned = false;
+  #workerRssBytes = 0;
+  #resolveOver: () => void = () => undefined;
+
+  constructor(options: AgentRunOptions) {
+    const { assign, facts, limits, link } = options;
+    this.#options = options;
+    this.over = new Promise((resolve) => {
+      this.#resolveOver = resolve;
+    });
+    this.#sender = new LinkBusSender(link);
+    this.#outlet = new FrameOutlet({
+      sender: this.#sender,
+      run: assign.run,
+      epoch: assign.epoch,
+      agent: assign.share.agent,
+      retryUs: limits.sendRetryUs,
+    });
+    this.#pool = new WorkerPool({
+      entry: options.workerEntry,
+      shares: assign.share.workers,
+      limits,
+      init: {
+        run: assign.run,
+        shortRun: assign.shortRun,
+        agent: assign.share.agent,
+        plan: assign.plan,
+        secrets: assign.secrets,
+        clockDomain: clockDomainHash(facts.clockDomain),
+      },
+      report: (worker, pid, report) => this.#reported(worker, pid, report),
+      lost: (worker, reason) => this.#lostWorker(worker, reason),
+    });
+    this.#merger = new SliceMerger({
+      limits,
+      working: () => this.#pool.working(),
+      emit: (slice) => this.#outlet.push(slice),
+    });
+    this.#states = new StageStates((state) => this.#say({ type: 'stage_state', ...state }));
+  }
+
+  get id(): { run: string; epoch: number } {
+    return { run: this.#options.assign.run, epoch: this.#options.assign.epoch };
+  }
+
+  /** False once it is over or given up: then the controller's word about it counts no more. */
+  get isActive(): boolean {
+    return this.#state !== 'over' && !this.#abandoned;
+  }
+
+  get agentGraceUs(): number {
+    return this.#options.assign.plan.limits.agentGraceUs;
+  }
+
+  /** For the agent's health: what still runs, what still waits. */
+  get workerPids(): number[] {
+    return this.#pool.pids();
+  }
+
+  get outboxFrames(): number {
+    return this.#outlet.waiting;
+  }
+
+  /** Checks the share, starts the workers, sets the clock: answers `ready` or `refused`. */
+  async begin(): Promise<void> {
+    const { assign, clock, facts, health, limits } = this.#options;
+    const { plan, share } = assign;
+    health.beginRun();
+    const problems = capacityProblems({ plan, share, facts, memoryAvailableBytes: freemem() });
+    if (problems.length > 0) return this.#refuse(problems);
+    const [refusals, synchronised] = await Promise.all([
+      this.#pool.prepare(),
+      clock.synchronise(limits.clockReadyUs),
+    ]);
+    if (this.#state !== 'preparing') return;
+    if (refusals.length > 0) return this.#refuse(refusals.map((reason) => this.#named(reason)));
+    if (!synchronised) {
+      return this.#refuse([this.#named('the controller answered no clock probe')]);
+    }
+    this.#enter('ready', limits.startUs, () => {
+      void this.#refuse([this.#named(`no start came within ${limits.startUs / 1_000_000} s`)]);
+    });
+    this.#say({ type: 'ready' });
+  }
+
+  receive(order: RunOrder): void {
+    switch (order.type) {
+      case 'advance':
+        this.#advance(order.stage, order.at);
+        return;
+      case 'clock':
+        if (this.#state !== 'running' || order.stage <= this.#clockedTo) return;
+        this.#clockedTo = order.stage;
+        this.#pool.send({ type: 'clock', stage: order.stage, atUs: this.#toAgentUs(order.at) });
+        return;
+      case 'stop':
+        if (this.#state === 'running') this.#pool.send({ type: 'stop', mode: order.mode });
+        else if (this.#state === 'preparing' || this.#state === 'ready') void this.#finish();
+        return;
+      case 'finish':
+        void this.#finish();
+        return;
+      case 'frame_ack':
+        this.#sender.acknowledged(order.seq);
+        return;
+      case 'release':
+        void this.#end();
+    }
+  }
+
+  /** The link is back and the controller knows the run: nothing said meanwhile may be missing. */
+  resumed(): void {
+    for (const report of this.#journal) this.#options.link.send(report);
+    this.#outlet.resend();
+  }
+
+  /** Ends the load gracefully, reports what was measured, leaves. */
+  async leave(): Promise<void> {
+    if (this.#state === 'preparing' || this.#state === 'ready') {
+      await this.#refuse([this.#named('the agent was told to leave')]);
+      return;
+    }
+    this.#leaving = true;
+    if (this.#state === 'running') {
+      const { limits, assign } = this.#options;
+      this.#pool.send({ type: 'stop', mode: 'graceful' });
+      const drainUs = assign.plan.drainUs + limits.leaveMarginUs;
+      this.#enter('running', drainUs, () => void this.#finish());
+    } else if (this.#state === 'reporting') {
+      this.#leaveWhenAcknowledged();
+    }
+    await this.over;
+  }
+
+  /** Stops the load at once and reports to nobody: the controller is gone, or the run is. */
+  async abandon(reason: string): Promise<void> {
+    if (!this.isActive) return this.over;
+    this.#abandoned = true;
+    this.#options.logger.warn(`run ${this.id.run} is given up: ${reason}`);
+    if (this.#state === 'running') {
+      this.#pool.send({ type: 'stop', mode: 'hard' });
+      this.#enter('finishing', this.#options.limits.workerFinishUs * 2, () => void this.#end());
+      await this.#pool.finish();
+    }
+    await this.#end();
+  }
+
+  #advance(stage: number, at: number): void {
+    if (this.#state !== 'ready' && this.#state !== 'running') return;
+    if (stage <= this.#advancedTo) return;
+    if (this.#state === 'ready') this.#run();
+    this.#advancedTo = stage;
+    this.#pool.send({ type: 'advance', stage, atUs: this.#toAgentUs(at) });
+  }
+
+  /** The clock's mapping is fixed here: a schedule never moves because an estimate got better. */
+  #run(): void {
+    const { assign, clock, limits, logger } = this.#options;
+    const { plan } = assign;
+    const estimate = clock.estimate();
+    this.#mapping = estimate === null ? null : new ClockMapping(estimate);
+    const mostUs = plan.limits.maxDurationUs + plan.drainUs + plan.settle.maxUs;
+    this.#enter('running', mostUs + limits.runMarginUs, () => {
+      logger.warn(`run ${assign.run} is longer than its plan allows: its load is ended here`);
+      void this.leave();
+    });
+    this.#pool.watch();
+  }
+
+  #toAgentUs(controllerUs: number): number {
+    return this.#mapping?.toAgentUs(controllerUs) ?? controllerUs;
+  }
+
+  #reported(worker: number, pid: number, report: WorkerReport): void {
+    switch (report.type) {
+      case 'started':
+        this.#skewUs.set(worker, report.skewUs);
+        this.#reviewStarted();
+        return;
+      case 'stage_state':
+        this.#states.reached(worker, report, this.#pool.working());
+        if (this.#leaving && report.state === 'drained') this.#leaveWhenDrained();
+        return;
+      case 'slice':
+        this.#options.health.workerLoop(report.loopDelayP99Us);
+        this.#merger.add(worker, report.slice);
+        return;
+      case 'finished':
+        this.#options.health.workerFinished(pid, report.cpuSeconds);
+        this.#workerRssBytes += report.rssBytesMax;
+    }
+  }
+
+  #lostWorker(worker: number, reason: string): void {
+    if (this.#state === 'over') return;
+    if (this.#state === 'preparing' || this.#state === 'ready') {
+      void this.#refuse([this.#named(`worker ${worker} was lost before the start: ${reason}`)]);
+      return;
+    }
+    this.#options.logger.warn(`worker ${worker} of run ${this.id.run} is lost: ${reason}`);
+    this.#say({ type: 'worker_lost', worker, reason: reason.slice(0, 1024) });
+    this.#merger.review();
+    const working = this.#pool.working();
+    this.#states.review(working);
+    this.#reviewStarted();
+    if (this.#leaving) this.#leaveWhenDrained();
+    // With nobody left to wait for, what there is is all there will be.
+    if (working.length === 0) void this.#finish();
+  }
+
+  #reviewStarted(): void {
+    const working = this.#pool.working();
+    if (this.#startedSaid || this.#skewUs.size === 0) return;
+    if (!working.every((worker) => this.#skewUs.has(worker))) return;
+    this.#startedSaid = true;
+    this.#say({ type: 'started', skewUs: Math.max(...this.#skewUs.values()) });
+  }
+
+  #leaveWhenDrained(): void {
+    if (this.#states.allReached('drained', this.#pool.working())) void this.#finish();
+  }
+
+  /** Ends the workers in order, sends what is left, says `finished`. */
+  async #finish(): Promise<void> {
+    if (this.#state !== 'ready' && this.#state !== 'running' && this.#state !== 'preparing') return;
+    const { health, limits, logger } = this.#options;
+    // The pool's own deadlines end this state earlier; this one is for a fault of ours.
+    this.#enter('finishing', 2 * limits.workerFinishUs, () => void this.#end());
+    await this.#pool.finish();
+    this.#merger.flush();
+    await this.#pool.end();
+    if (!this.isActive) return;
+    this.#enter('reporting', limits.releaseUs, () => {
+      logger.warn(`run ${this.id.run} was not released: ${this.#outlet.waiting} frames are left`);
+      void this.#end();
+    });
+    this.#say({
+      type: 'finished',
+      lastSeq: this.#outlet.lastSeq,
+      cpuSeconds: health.cpuSeconds,
+      rssBytesMax: Math.round(Math.max(health.rssBytesMax, this.#ownAndWorkersRss())),
+    });
+    if (this.#leaving) this.#leaveWhenAcknowledged();
+  }
+
+  #ownAndWorkersRss(): number {
+    return process.memoryUsage.rss() + this.#workerRssBytes;
+  }
+
+  #leaveWhenAcknowledged(): void {
+    const { leaveAcknowledgeUs } = this.#options.limits;
+    this.#enter('reporting', leaveAcknowledgeUs, () => void this.#end());
+    void this.#outlet.allAcknowledged().then(() => this.#end());
+  }
+
+  async #refuse(reasons: readonly string[]): Promise<void> {
+    for (const reason of reasons) this.#options.logger.warn(`refused: ${reason}`);
+    this.#say({ type: 'refused', reasons: [...reasons] });
+    await this.#end();
+  }
+
+  /** The last step of every run: nothing of it is left in this process or beside it. */
+  async #end(): Promise<void> {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    clearTimeout(this.#deadline);
+    this.#merger.close();
+    await this.#pool.end();
+    await this.#outlet.close();
+    this.#options.health.endRun();
+    this.#resolveOver();
+  }
+
+  #enter(state: RunState, deadlineUs: number, late: () => void): void {
+    if (this.#state === 'over') return;
+    this.#state = state;
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(late, Math.min(deadlineUs / 1000, MAX_TIMER_MS));
+  }
+
+  #say(said: Said): void {
+    const report: RunReport = { ...said, ...this.id };
+    this.#journal.push(report);
+    this.#options.link.send(report);
+  }
+
+  #named(reason: string): string {
+    const { facts } = this.#options;
+    return `agent ${facts.id} on ${facts.host}: ${reason}`;
+  }
+}

@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { availableParallelism, hostname, totalmem } from 'node:os';
+import type { AgentFacts } from '@squall/core/control';
+import { SquallError } from '@squall/core/errors';
+import { LIMITS } from './limits.ts';
+import type { AgentOptions } from './options.ts';
+
+/** Where the system's files are read from; another root stands in for a host without /proc. */
+const PROC = '/proc';
+
+/** POSIX's smallest promise for open files, assumed where the system does not say. */
+const DESCRIPTORS_UNKNOWN = 1_024;
+/** IANA's range for dynamic ports, assumed where the system does not say. */
+const PORTS_UNKNOWN = 16_384;
+
+const MAX_ID_LENGTH = 100;
+
+/**
+ * What this host and process can give, as told to the controller in `hello`. Works without /proc, with
+ * careful assumptions in place of what cannot be read there.
+ * @throws SquallError SQ_USAGE for an id or a number of workers that cannot be.
+ */
+export function gatherFacts(
+  options: Pick<AgentOptions, 'id' | 'workers' | 'labels'>,
+  proc = PROC,
+): AgentFacts {
+  const cores = availableParallelism();
+  const descriptorLimit = readDescriptorLimit(proc);
+  return {
+    id: checkedId(options.id ?? `${hostname().slice(0, 80)}-${process.pid}`),
+    host: hostname().slice(0, 256),
+    pid: process.pid,
+    version: ownVersion(),
+    cores,
+    workers: checkedWorkers(options.workers ?? cores),
+    memoryBytes: usableMemoryBytes(),
+    descriptorLimit,
+    descriptorsFree: Math.max(
+      0,
+      descriptorLimit - Math.max(usedDescriptors(proc), LIMITS.workerDescriptors),
+    ),
+    ports: readPorts(proc),
+    clockDomain: readClockDomain(proc),
+    labels: { ...options.labels },
+  };
+}
+
+function checkedId(id: string): string {
+  if (id.length >= 1 && id.length <= MAX_ID_LENGTH) return id;
+  throw new SquallError('SQ_USAGE', `an agent id has 1 to ${MAX_ID_LENGTH} characters`, {
+    hint: 'choose a short name with --id',
+  });
+}
+
+function checkedWorkers(workers: number): number {
+  if (Number.isInteger(workers) && workers >= 1) return workers;
+  throw new SquallError('SQ_USAGE', `an agent needs at least one worker, not ${workers}`, {
+    hint: 'leave --workers away for one worker a core',
+  });
+}
+
+function ownVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
+}
+
+/** The host's memory, or the container's where that is smaller. */
+function usableMemoryBytes(): number {
+  const constrained = process.constrainedMemory() ?? 0;
+  const total = totalmem();
+  return constrained > 0 && constrained < total ? constrained : total;
+}
+
+/** Node raises its own soft limit to the hard one at its start, and so does every worker. */
+function readDescriptorLimit(proc: string): number {
+  const line = readText(`${proc}/self/limits`)?.match(/^Max open files\s+(\d+|unlimited)/m)?.[1];
+  if (line === 'unlimited') return 2 ** 31 - 1;
+  return line === undefined ? DESCRIPTORS_UNKNOWN : Number(line);
+}
+
+function usedDescriptors(proc: string): number {
+  try {
+    return readdirSync(`${proc}/self/fd`).length;
+  } catch {
+    return 0;
+  }
+}
+
+function readPorts(proc: string): number {
+  const range = readText(`${proc}/sys/net/ipv4/ip_local_port_range`)?.match(/(\d+)\s+(\d+)/);
+  return range ? Number(range[2]) - Number(range[1]) + 1 : PORTS_UNKNOWN;
+}
+
+/** Boot id and time namespace: processes with the same pair read one monotonic clock. */
+function readClockDomain(proc: string): string {
+  const boot = readText(`${proc}/sys/kernel/random/boot_id`)?.trim();
+  if (boot === undefined) return `host ${hostname()}`;
+  return `${boot} ${readLink(`${proc}/self/ns/time`) ?? 'time:[none]'}`;
+}
+
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}

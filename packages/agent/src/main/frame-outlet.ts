@@ -1,0 +1,99 @@
+import { type Batch, type BusSender, Outbox } from '@squall/core/bus';
+import type { Slice } from '@squall/core/metrics';
+
+export interface FrameOutletOptions {
+  readonly sender: BusSender;
+  readonly run: string;
+  readonly agent: string;
+  readonly epoch: number;
+  /** After a batch whose fate is unknown, when to offer it again without being asked. */
+  readonly retryUs: number;
+}
+
+/**
+ * The agent's end of the bus: numbers the frames of its epoch from 1, keeps them in the outbox until
+ * the controller's checkpoint has them, and has at most one batch on its way. Nothing here waits for
+ * the bus: a push always returns at once.
+ */
+export class FrameOutlet {
+  readonly #options: FrameOutletOptions;
+  readonly #outbox = new Outbox();
+  readonly #emptyListeners: (() => void)[] = [];
+  #retryTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: FrameOutletOptions) {
+    this.#options = options;
+    options.sender.onAcknowledged((seq) => {
+      this.#outbox.acknowledge(seq);
+      if (this.#outbox.isEmpty) this.#tellEmpty();
+      else this.#pump();
+    });
+  }
+
+  push(slice: Slice): void {
+    const { run, agent, epoch } = this.#options;
+    const seq = this.#outbox.lastSeq + 1;
+    this.#outbox.append({ run, agent, epoch, seqFrom: seq, seqTo: seq, slices: [slice] });
+    this.#pump();
+  }
+
+  /** Sequence of the last frame, 0 before the first. */
+  get lastSeq(): number {
+    return this.#outbox.lastSeq;
+  }
+
+  /** Frames that no checkpoint has yet. */
+  get waiting(): number {
+    return this.#outbox.size;
+  }
+
+  /** The link is new: what was on its way may be lost, so all that is unacknowledged goes again. */
+  resend(): void {
+    this.#outbox.rewind();
+    this.#pump();
+  }
+
+  /** Resolves when every frame is acknowledged; the caller has the deadline. */
+  allAcknowledged(): Promise<void> {
+    if (this.#outbox.isEmpty) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#emptyListeners.push(resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retryTimer);
+    this.#tellEmpty();
+    await this.#options.sender.close();
+  }
+
+  #pump(): void {
+    if (this.#closed) return;
+    const batch = this.#outbox.takeBatch();
+    if (batch === null) return;
+    void this.#send(batch);
+  }
+
+  async #send(batch: Batch): Promise<void> {
+    try {
+      this.#outbox.taken(batch, await this.#options.sender.send(batch));
+    } catch {
+      this.#outbox.failed(batch);
+      this.#retry();
+      return;
+    }
+    this.#pump();
+  }
+
+  #retry(): void {
+    clearTimeout(this.#retryTimer);
+    if (this.#closed) return;
+    this.#retryTimer = setTimeout(() => this.#pump(), this.#options.retryUs / 1000);
+  }
+
+  #tellEmpty(): void {
+    for (const listener of this.#emptyListeners.splice(0)) listener();
+  }
+}

@@ -12,3 +12,4 @@ export type {
   TagOperator,
   Term,
 } from './threshold.ts';
+export type { ThresholdResult, ThresholdState, ThresholdUnit, WorstWindow } from './result.ts';

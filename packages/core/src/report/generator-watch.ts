@@ -1,0 +1,109 @@
+import { Histogram, type Slice } from '../metrics/index.ts';
+
+const SECOND_US = 1_000_000;
+/** `measurement.md` 9: lateness is looked at over windows of 10 s … */
+const WINDOW_US = 10 * SECOND_US;
+/** … and only what lasts counts: three in a row. */
+export const WINDOWS_IN_A_ROW = 3;
+
+/** What the generator says about itself. */
+export interface GeneratorFacts {
+  readonly agents: ReadonlyMap<string, AgentLateness>;
+}
+
+export interface AgentLateness {
+  /** Over the whole run, warm-up left out; null where nothing was due. */
+  readonly p99Us: number | null;
+  /**
+   * The highest p99 that three windows of 10 s in a row all reached. In a run with fewer windows,
+   * the highest that all of them reached: a short run is not healthy for being short.
+   */
+  readonly sustainedP99Us: number | null;
+  /** Windows of 10 s in which something was due. */
+  readonly windows: number;
+}
+
+interface Watched {
+  readonly whole: Histogram;
+  readonly window: Histogram;
+  windowIndex: number;
+  /** p99 of the last windows in a row, newest last. */
+  row: number[];
+  windows: number;
+  sustainedUs: number | null;
+}
+
+/** Watches how late each agent picks up what is due: the generator judging itself. */
+export class GeneratorWatch {
+  readonly #agents = new Map<string, Watched>();
+  readonly #warmup: ReadonlySet<number>;
+
+  /** @param warmup indexes of the stages that are left out of judgement. */
+  constructor(warmup: Iterable<number> = []) {
+    this.#warmup = new Set(warmup);
+  }
+
+  /** Takes each slice of each agent once, in its order. */
+  add(agent: string, slice: Slice): void {
+    for (const series of slice.series) {
+      if (series.metric !== 'lateness' || series.histogram === undefined) continue;
+      if (this.#warmup.has(series.stage)) continue;
+      const watched = this.#watched(agent);
+      enterWindow(watched, Math.floor(slice.fromUs / WINDOW_US));
+      watched.window.addSparse(series.histogram);
+      watched.whole.addSparse(series.histogram);
+    }
+  }
+
+  facts(): GeneratorFacts {
+    const agents = new Map<string, AgentLateness>();
+    for (const [agent, watched] of this.#agents) {
+      closeWindow(watched);
+      agents.set(agent, {
+        p99Us: watched.whole.count === 0 ? null : watched.whole.percentileUs(99),
+        sustainedP99Us: sustained(watched),
+        windows: watched.windows,
+      });
+    }
+    return { agents };
+  }
+
+  #watched(agent: string): Watched {
+    const known = this.#agents.get(agent);
+    if (known !== undefined) return known;
+    const watched: Watched = {
+      whole: new Histogram(),
+      window: new Histogram(),
+      windowIndex: 0,
+      row: [],
+      windows: 0,
+      sustainedUs: null,
+    };
+    this.#agents.set(agent, watched);
+    return watched;
+  }
+}
+
+function enterWindow(watched: Watched, index: number): void {
+  if (index === watched.windowIndex) return;
+  closeWindow(watched);
+  watched.windowIndex = index;
+}
+
+/**
+ * A window in which nothing was picked up does not end a row: a generator that hangs picks up
+ * nothing at all.
+ */
+function closeWindow(watched: Watched): void {
+  if (watched.window.count === 0) return;
+  watched.windows++;
+  watched.row = [...watched.row, watched.window.percentileUs(99)].slice(-WINDOWS_IN_A_ROW);
+  watched.window.reset();
+  if (watched.row.length < WINDOWS_IN_A_ROW) return;
+  watched.sustainedUs = Math.max(watched.sustainedUs ?? 0, Math.min(...watched.row));
+}
+
+function sustained(watched: Watched): number | null {
+  if (watched.windows === 0) return null;
+  return watched.windows < WINDOWS_IN_A_ROW ? Math.min(...watched.row) : watched.sustainedUs;
+}

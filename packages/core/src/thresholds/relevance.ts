@@ -1,0 +1,139 @@
+import type { MetricName } from '../metrics/index.ts';
+import type { Plan, Stage } from '../plan/plan.ts';
+import { type StageNeeds, stageNeeds } from '../schedule/index.ts';
+import type { SeriesFilter } from './series-filter.ts';
+import { matchesTag } from './tag.ts';
+import type { ParsedThreshold } from './threshold.ts';
+
+/** What a threshold means by a stage. */
+export interface StageScope {
+  readonly index: number;
+  readonly name: string;
+  /** The threshold names it: what is missing there is missing. */
+  readonly named: boolean;
+  /**
+   * By its plan the stage does what the metric counts. In a stage that does not, nothing is missing
+   * when nothing was counted, but what was counted is judged all the same.
+   */
+  readonly relevant: boolean;
+}
+
+/** Metrics by the work that moves them. All others move in every stage. */
+const FAMILIES: Readonly<Partial<Record<MetricName, Family>>> = {
+  connect_attempts: 'connect',
+  connected: 'connect',
+  connect_time: 'connect',
+  subscribed: 'subscribe',
+  subscribe_failed: 'subscribe',
+  subscribe_time: 'subscribe',
+  received: 'receive',
+  bytes_received: 'receive',
+  delivery_time: 'receive',
+  planned: 'publish',
+  scheduled: 'publish',
+  sent: 'publish',
+  acked: 'publish',
+  published: 'publish',
+  retransmitted: 'publish',
+  dropped: 'publish',
+  publish_failed: 'publish',
+  unfinished: 'publish',
+  bytes_sent: 'publish',
+  inflight: 'publish',
+  backlog: 'publish',
+  lateness: 'publish',
+  wait_time: 'publish',
+  service_time: 'publish',
+  publish_time: 'publish',
+};
+
+export type Family = 'connect' | 'subscribe' | 'receive' | 'publish';
+
+export function familyOf(metric: MetricName): Family | null {
+  return FAMILIES[metric] ?? null;
+}
+
+/** The stages that a threshold is judged in, in their order. */
+export function stageScopes(
+  parsed: ParsedThreshold,
+  { plan, metric, filter }: { plan: Plan; metric: MetricName; filter: SeriesFilter },
+): StageScope[] {
+  const needs = stageNeeds(plan);
+  const family = familyOf(metric);
+  return plan.stages
+    .filter((stage) => isJudged(parsed, stage))
+    .map((stage) => ({
+      index: stage.index,
+      name: stage.name,
+      named: isNamed(parsed, stage),
+      relevant: isRelevant(stage, { plan, family, filter, needs }),
+    }));
+}
+
+function isNamed(parsed: ParsedThreshold, stage: Stage): boolean {
+  return (
+    parsed.stages.includes(stage.name) ||
+    parsed.tags.some((tag) => tag.key === 'stage' && tag.op === '=' && tag.value === stage.name)
+  );
+}
+
+/** Warm-up is left out unless it is named. */
+function isJudged(parsed: ParsedThreshold, stage: Stage): boolean {
+  if (parsed.stages.length > 0 && !parsed.stages.includes(stage.name)) return false;
+  if (stage.warmup && !isNamed(parsed, stage)) return false;
+  return parsed.tags.every((tag) => tag.key !== 'stage' || matchesTag(tag, stage.name));
+}
+
+interface Question {
+  readonly plan: Plan;
+  readonly family: Family | null;
+  readonly filter: SeriesFilter;
+  readonly needs: readonly StageNeeds[];
+}
+
+function isRelevant(stage: Stage, question: Question): boolean {
+  const { plan, family, filter, needs } = question;
+  switch (family) {
+    case null:
+      return true;
+    case 'publish':
+      return publishes(stage, plan, filter);
+    case 'connect':
+      return [...(needs[stage.index]?.connects ?? [])].some((group) =>
+        filter.meansSubject(plan.groups[group]?.name ?? ''),
+      );
+    case 'subscribe':
+      return subscribesIn(stage.index, question);
+    case 'receive':
+      return receives(stage, question);
+  }
+}
+
+function publishes(stage: Stage, plan: Plan, filter: SeriesFilter | null): boolean {
+  return stage.run.some((work) =>
+    work.activities.some((activity) => {
+      if (activity.kind !== 'publish') return false;
+      const subject = plan.groups[work.group]?.publish[activity.stream]?.subject;
+      return filter === null || (subject !== undefined && filter.meansSubject(subject));
+    }),
+  );
+}
+
+function subscribesIn(index: number, { plan, filter, needs }: Question): boolean {
+  return [...(needs[index]?.subscribes ?? [])].some(([group, entries]) =>
+    [...entries].some((entry) =>
+      filter.meansSubject(plan.groups[group]?.subscribe[entry]?.subject ?? ''),
+    ),
+  );
+}
+
+/** Something that is meant is subscribed by then, and something is published (if the plan does). */
+function receives(stage: Stage, question: Question): boolean {
+  const { plan } = question;
+  const subscribed = plan.stages.some(
+    (earlier) => earlier.index <= stage.index && subscribesIn(earlier.index, question),
+  );
+  if (!subscribed) return false;
+  const anyone = plan.stages.some((other) => publishes(other, plan, null));
+  return !anyone || publishes(stage, plan, null);
+}

@@ -1,3 +1,28 @@
+export {
+  type AgentCounter,
+  type AgentExample,
+  compareMoments,
+  type FoldOutcome,
+  isSubjectOf,
+  MAX_REASONS,
+  MAX_STEPS,
+  type MissingFrames,
+  type Moment,
+  momentOf,
+  OPEN_STEPS,
+  OTHER_REASONS,
+  RunAggregate,
+  type RunAggregateState,
+  type SeriesFilter,
+  type SeriesTotal,
+  type SliceListener,
+  type StepFigures,
+  type StepTimes,
+  Timeline,
+  type TimelineSeries,
+  type TimelineStat,
+  WATERMARK_US,
+} from './aggregate/index.ts';
 export { BUCKET_COUNT, bucketOf, HIGHEST_US, highestUsOf, lowestUsOf } from './bucket-layout.ts';
 export {
   isMetricName,
@@ -32,3 +57,4 @@ export { Histogram } from './histogram.ts';
 export { coarsenFrames, mergeExamples, mergeSlices } from './merge.ts';
 export { bareKey, seriesKeyOf } from './series-key.ts';
 export { mergeSparse, sparseCount } from './sparse.ts';
+export { NOT_SENT } from './reasons.ts';

@@ -53,16 +53,29 @@ export function coarsenFrames(earlier: Frame, later: Frame): Frame {
   return { ...earlier, seqTo: later.seqTo, slices };
 }
 
-/** One slice after the other, of one stage and phase: gauges are those at the end of the later one. */
-function joinSlices(earlier: Slice, later: Slice): Slice {
-  const moving = earlier.series.filter((series) => METRICS[series.metric].kind !== 'gauge');
+/**
+ * Two slices of one stage and phase as one that covers both. Gauges are those at the later end; two
+ * slices with the same end are the parts of different workers, and their gauges add up.
+ */
+function joinSlices(a: Slice, b: Slice): Slice {
+  const [endA, endB] = [a.n + a.span, b.n + b.span];
+  const n = Math.min(a.n, b.n);
   return {
-    ...earlier,
-    span: later.n + later.span - earlier.n,
-    toUs: later.toUs,
-    series: mergeSeries(moving, later.series),
-    examples: mergeExamples(earlier.examples, later.examples),
+    ...a,
+    n,
+    span: Math.max(endA, endB) - n,
+    fromUs: Math.min(a.fromUs, b.fromUs),
+    toUs: Math.max(a.toUs, b.toUs),
+    series: mergeSeries(
+      endA < endB ? withoutGauges(a.series) : a.series,
+      endB < endA ? withoutGauges(b.series) : b.series,
+    ),
+    examples: mergeExamples(a.examples, b.examples),
   };
+}
+
+function withoutGauges(series: readonly SeriesDelta[]): SeriesDelta[] {
+  return series.filter(({ metric }) => METRICS[metric].kind !== 'gauge');
 }
 
 function mergeSeries(a: readonly SeriesDelta[], b: readonly SeriesDelta[]): SeriesDelta[] {

@@ -1,0 +1,21 @@
+export type { FoldOutcome, MissingFrames } from './frame-book.ts';
+export { compareMoments, type Moment, momentOf } from './moments.ts';
+export {
+  type AgentExample,
+  isSubjectOf,
+  RunAggregate,
+  type RunAggregateState,
+  type SeriesFilter,
+  type SliceListener,
+  WATERMARK_US,
+} from './run-aggregate.ts';
+export { type AgentCounter, MAX_REASONS, OTHER_REASONS, type SeriesTotal } from './series-store.ts';
+export type { StepTimes } from './time-column.ts';
+export {
+  MAX_STEPS,
+  OPEN_STEPS,
+  type StepFigures,
+  Timeline,
+  type TimelineSeries,
+  type TimelineStat,
+} from './timeline.ts';

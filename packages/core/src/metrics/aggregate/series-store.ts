@@ -1,0 +1,138 @@
+import { SquallError } from '../../errors/index.ts';
+import { METRICS, type MetricName } from '../catalogue.ts';
+import type { SeriesDelta, SeriesKey, SparseHistogram } from '../frame.ts';
+import { Histogram } from '../histogram.ts';
+import { bareKey, seriesKeyOf } from '../series-key.ts';
+
+/** Reasons told apart for one metric of one subject in one stage; further ones count as `OTHER_REASONS`. */
+export const MAX_REASONS = 100;
+export const OTHER_REASONS = 'other reasons';
+
+/** Series of a run. A plan's own are hundreds. */
+export const MAX_RUN_SERIES = 100_000;
+
+/** A series since the start of the run. */
+export interface SeriesTotal {
+  readonly key: SeriesKey;
+  /** Counters; 0 for times. */
+  readonly value: number;
+  /** Times; null for counters. */
+  readonly histogram: Histogram | null;
+}
+
+export interface SeriesState {
+  readonly key: SeriesKey;
+  readonly value: number;
+  readonly histogram: SparseHistogram | null;
+}
+
+interface Series {
+  readonly key: SeriesKey;
+  readonly histogram: Histogram | null;
+  value: number;
+}
+
+/** Counters and times of the whole run, by series. Gauges have no sum over time and are not here. */
+export class SeriesStore {
+  readonly #series = new Map<string, Series>();
+  readonly #reasons = new Map<string, number>();
+
+  constructor(state: readonly SeriesState[] = []) {
+    for (const { key, value, histogram } of state) {
+      const series = this.#open(key);
+      series.value = value;
+      if (histogram !== null) series.histogram?.addSparse(histogram);
+    }
+  }
+
+  /** @throws SquallError SQ_FRAME beyond `MAX_RUN_SERIES`. */
+  add(delta: SeriesDelta): void {
+    if (METRICS[delta.metric].kind === 'gauge') return;
+    const series = this.#series.get(seriesKeyOf(delta)) ?? this.#open(bareKey(delta));
+    if (delta.histogram !== undefined) series.histogram?.addSparse(delta.histogram);
+    series.value += delta.value ?? 0;
+  }
+
+  *all(): Generator<SeriesTotal> {
+    yield* this.#series.values();
+  }
+
+  toJSON(): SeriesState[] {
+    return [...this.#series.values()].map(({ key, value, histogram }) => ({
+      key,
+      value,
+      histogram: histogram?.toSparse() ?? null,
+    }));
+  }
+
+  #open(wanted: SeriesKey): Series {
+    const key = this.#withKnownReason(wanted);
+    const text = seriesKeyOf(key);
+    const known = this.#series.get(text);
+    if (known !== undefined) return known;
+    if (this.#series.size >= MAX_RUN_SERIES) {
+      throw new SquallError('SQ_FRAME', `a run has at most ${MAX_RUN_SERIES} series`);
+    }
+    const histogram = METRICS[key.metric].kind === 'time' ? new Histogram() : null;
+    const series = { key, histogram, value: 0 };
+    this.#series.set(text, series);
+    return series;
+  }
+
+  /** Texts of brokers and systems end up as reasons: whatever they say, the number stays bounded. */
+  #withKnownReason(key: SeriesKey): SeriesKey {
+    if (key.reason === undefined) return key;
+    const family = `${key.metric}\n${key.subject}\n${key.stage}`;
+    const count = this.#reasons.get(family) ?? 0;
+    if (count >= MAX_REASONS) return { ...key, reason: OTHER_REASONS };
+    this.#reasons.set(family, count + 1);
+    return key;
+  }
+}
+
+/** Counters of one agent, by metric and subject: added up apart, so that sums can be compared. */
+export class AgentTotals {
+  readonly #counters: Map<string, AgentCounter>;
+  /** The agent's own lateness: who of them could not keep up. */
+  readonly lateness: Histogram;
+
+  constructor(state: AgentTotalsState = { counters: [], lateness: null }) {
+    const counters = state.counters.map((c): [string, AgentCounter] => [keyOf(c), { ...c }]);
+    this.#counters = new Map(counters);
+    this.lateness =
+      state.lateness === null ? new Histogram() : Histogram.fromSparse(state.lateness);
+  }
+
+  add(delta: SeriesDelta): void {
+    const { metric, subject, value, histogram } = delta;
+    if (metric === 'lateness' && histogram !== undefined) this.lateness.addSparse(histogram);
+    if (METRICS[metric].kind !== 'counter') return;
+    const key = keyOf(delta);
+    const counter = this.#counters.get(key) ?? { metric, subject, value: 0 };
+    counter.value += value ?? 0;
+    this.#counters.set(key, counter);
+  }
+
+  counters(): readonly Readonly<AgentCounter>[] {
+    return [...this.#counters.values()];
+  }
+
+  toJSON(): AgentTotalsState {
+    return { counters: this.counters(), lateness: this.lateness.toSparse() };
+  }
+}
+
+export interface AgentCounter {
+  readonly metric: MetricName;
+  readonly subject: string;
+  value: number;
+}
+
+export interface AgentTotalsState {
+  readonly counters: readonly Readonly<AgentCounter>[];
+  readonly lateness: SparseHistogram | null;
+}
+
+function keyOf({ metric, subject }: Pick<SeriesKey, 'metric' | 'subject'>): string {
+  return `${metric}\n${subject}`;
+}

@@ -1,8 +1,6 @@
 export { type AgentLateness, type GeneratorFacts, GeneratorWatch } from './generator-watch.ts';
 export type {
   AgentRecord,
-  MeasuredSeries,
-  ReportedExample,
   ReportInput,
   RunFacts,
   RunOutcome,
@@ -22,4 +20,3 @@ export {
   type ValidityState,
   type Verdict,
 } from './model.ts';
-export { Timeline, type TimelineData, type TimelineSeries } from './timeline.ts';

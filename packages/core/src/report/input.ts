@@ -1,10 +1,9 @@
-import type { FailureExample, Histogram, SeriesKey } from '../metrics/index.ts';
+import type { RunAggregate } from '../metrics/index.ts';
 import type { AgentShare } from '../partition/partition.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { ThresholdResult } from '../thresholds/result.ts';
 import type { GeneratorFacts } from './generator-watch.ts';
 import type { StageEnd } from './model.ts';
-import type { TimelineData } from './timeline.ts';
 
 /**
  * Everything that a report is made of. The controller fills it when a run is over, however it ended.
@@ -17,12 +16,9 @@ export interface ReportInput {
   readonly agents: readonly AgentRecord[];
   /** Stages that were entered, in order. */
   readonly stages: readonly StageRecord[];
-  /** Cumulative over all agents. Gauges may be left out. */
-  readonly series: readonly MeasuredSeries[];
-  /** The counters of each agent: what a lost one took with it is told from them. */
-  readonly perAgent: ReadonlyMap<string, readonly MeasuredSeries[]>;
-  readonly examples: readonly ReportedExample[];
-  readonly timeline: TimelineData;
+  /** Everything that was measured; null where the load never began. */
+  readonly aggregate: RunAggregate | null;
+  /** From `Judge.finish()`. */
   readonly thresholds: readonly ThresholdResult[];
   /** From `GeneratorWatch.facts()`. */
   readonly generator: GeneratorFacts;
@@ -83,16 +79,6 @@ export interface StageRecord {
   readonly clockUs: number | null;
   readonly endUs: number;
   readonly endedBy: StageEnd;
-}
-
-export interface MeasuredSeries extends SeriesKey {
-  /** Counters: the sum. */
-  readonly value?: number;
-  readonly histogram?: Histogram;
-}
-
-export interface ReportedExample extends FailureExample {
-  readonly agent?: string;
 }
 
 /** Why the run ended. `reasons` are plain sentences, most important first. */

@@ -219,7 +219,7 @@ export const reportSchema = z.strictObject({
         labels: z.record(text, text),
         values: z
           .array(z.number().nullable())
-          .describe('a step each: growth of counters, last value of gauges, p99 of times in µs'),
+          .describe('a step each; label `stat`: rate (a second), value, p50 and p99 (µs)'),
       }),
     ),
   }),

@@ -1,5 +1,4 @@
 export {
-  type AgentCounter,
   type AgentExample,
   compareMoments,
   type FoldOutcome,

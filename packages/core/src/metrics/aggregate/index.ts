@@ -9,7 +9,7 @@ export {
   type SliceListener,
   WATERMARK_US,
 } from './run-aggregate.ts';
-export { type AgentCounter, MAX_REASONS, OTHER_REASONS, type SeriesTotal } from './series-store.ts';
+export { MAX_REASONS, OTHER_REASONS, type SeriesTotal } from './series-store.ts';
 export type { StepTimes } from './time-column.ts';
 export {
   MAX_STEPS,

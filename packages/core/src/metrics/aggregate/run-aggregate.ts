@@ -1,4 +1,4 @@
-import type { MetricName } from '../catalogue.ts';
+import { METRICS, type MetricName } from '../catalogue.ts';
 import {
   type FailureExample,
   type Frame,
@@ -15,14 +15,7 @@ import {
 } from './frame-book.ts';
 import { GaugeBoard, type GaugeBoardState } from './gauge-board.ts';
 import { type Moment, MomentBoard, type MomentBoardState } from './moments.ts';
-import {
-  AgentTotals,
-  type AgentCounter,
-  type AgentTotalsState,
-  type SeriesState,
-  SeriesStore,
-  type SeriesTotal,
-} from './series-store.ts';
+import { type SeriesState, SeriesStore, type SeriesTotal } from './series-store.ts';
 import { Timeline, type TimelineState } from './timeline.ts';
 
 /** How long a moment waits for agents that have not reported it, µs. */
@@ -58,7 +51,8 @@ export class RunAggregate {
   readonly #run: string;
   readonly #book: FrameBook;
   readonly #store: SeriesStore;
-  readonly #agents: Map<string, AgentTotals>;
+  /** Counters of each agent, added up apart, so that their sum can be held against the whole. */
+  readonly #agents: Map<string, SeriesStore>;
   readonly #gauges: GaugeBoard;
   readonly #moments: MomentBoard;
   readonly #growth: Map<MetricName, number>;
@@ -72,7 +66,7 @@ export class RunAggregate {
     this.#run = run;
     this.#book = new FrameBook(state.frames);
     this.#store = new SeriesStore(state.series);
-    this.#agents = new Map(state.agents.map(([agent, totals]) => [agent, new AgentTotals(totals)]));
+    this.#agents = new Map(state.agents.map(([agent, own]) => [agent, new SeriesStore(own)]));
     this.#gauges = new GaugeBoard(state.gauges);
     this.#moments = new MomentBoard(state.moments);
     this.#growth = new Map(state.growth);
@@ -141,14 +135,9 @@ export class RunAggregate {
     return this.#book.agents();
   }
 
-  /** Counters of one agent, by metric and subject. */
-  agentCounters(agent: string): readonly Readonly<AgentCounter>[] {
-    return this.#agents.get(agent)?.counters() ?? [];
-  }
-
-  /** The lateness of one agent over the whole run. */
-  agentLateness(agent: string): Histogram {
-    return this.#agents.get(agent)?.lateness ?? new Histogram();
+  /** Counters of one agent since the start of the run. */
+  *agentCounters(agent: string): Generator<SeriesTotal> {
+    yield* this.#agents.get(agent)?.all() ?? [];
   }
 
   /** The first failures of each (metric, subject, reason). */
@@ -198,7 +187,7 @@ export class RunAggregate {
     return {
       frames: this.#book.toJSON(),
       series: this.#store.toJSON(),
-      agents: [...this.#agents].map(([agent, totals]) => [agent, totals.toJSON()]),
+      agents: [...this.#agents].map(([agent, own]) => [agent, own.toJSON()]),
       gauges: this.#gauges.toJSON(),
       moments: this.#moments.toJSON(),
       growth: [...this.#growth],
@@ -209,11 +198,11 @@ export class RunAggregate {
   }
 
   #foldSlice(agent: string, slice: Slice): void {
-    const totals = this.#agents.get(agent) ?? new AgentTotals();
-    this.#agents.set(agent, totals);
+    const own = this.#agents.get(agent) ?? new SeriesStore();
+    this.#agents.set(agent, own);
     for (const series of slice.series) {
       this.#store.add(series);
-      totals.add(series);
+      if (METRICS[series.metric].kind === 'counter') own.add(series);
       if ((series.value ?? 0) > 0) this.#grew(series.metric, slice.toUs);
     }
     this.#gauges.report(agent, slice);
@@ -245,7 +234,7 @@ export class RunAggregate {
 export interface RunAggregateState {
   readonly frames: readonly FrameBookState[];
   readonly series: readonly SeriesState[];
-  readonly agents: readonly (readonly [string, AgentTotalsState])[];
+  readonly agents: readonly (readonly [string, readonly SeriesState[]])[];
   readonly gauges: GaugeBoardState;
   readonly moments: MomentBoardState | undefined;
   readonly growth: readonly (readonly [MetricName, number])[];

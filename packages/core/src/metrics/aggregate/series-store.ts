@@ -1,5 +1,5 @@
 import { SquallError } from '../../errors/index.ts';
-import { METRICS, type MetricName } from '../catalogue.ts';
+import { METRICS } from '../catalogue.ts';
 import type { SeriesDelta, SeriesKey, SparseHistogram } from '../frame.ts';
 import { Histogram } from '../histogram.ts';
 import { bareKey, seriesKeyOf } from '../series-key.ts';
@@ -32,7 +32,10 @@ interface Series {
   value: number;
 }
 
-/** Counters and times of the whole run, by series. Gauges have no sum over time and are not here. */
+/**
+ * Counters and times since the start of the run, by series. Gauges have no sum over time and are not
+ * here.
+ */
 export class SeriesStore {
   readonly #series = new Map<string, Series>();
   readonly #reasons = new Map<string, number>();
@@ -45,7 +48,7 @@ export class SeriesStore {
     }
   }
 
-  /** @throws SquallError SQ_FRAME beyond `MAX_RUN_SERIES`. */
+  /** Adds a counter's growth or a time's buckets. @throws SquallError SQ_FRAME beyond `MAX_RUN_SERIES`. */
   add(delta: SeriesDelta): void {
     if (METRICS[delta.metric].kind === 'gauge') return;
     const series = this.#series.get(seriesKeyOf(delta)) ?? this.#open(bareKey(delta));
@@ -88,51 +91,4 @@ export class SeriesStore {
     this.#reasons.set(family, count + 1);
     return key;
   }
-}
-
-/** Counters of one agent, by metric and subject: added up apart, so that sums can be compared. */
-export class AgentTotals {
-  readonly #counters: Map<string, AgentCounter>;
-  /** The agent's own lateness: who of them could not keep up. */
-  readonly lateness: Histogram;
-
-  constructor(state: AgentTotalsState = { counters: [], lateness: null }) {
-    const counters = state.counters.map((c): [string, AgentCounter] => [keyOf(c), { ...c }]);
-    this.#counters = new Map(counters);
-    this.lateness =
-      state.lateness === null ? new Histogram() : Histogram.fromSparse(state.lateness);
-  }
-
-  add(delta: SeriesDelta): void {
-    const { metric, subject, value, histogram } = delta;
-    if (metric === 'lateness' && histogram !== undefined) this.lateness.addSparse(histogram);
-    if (METRICS[metric].kind !== 'counter') return;
-    const key = keyOf(delta);
-    const counter = this.#counters.get(key) ?? { metric, subject, value: 0 };
-    counter.value += value ?? 0;
-    this.#counters.set(key, counter);
-  }
-
-  counters(): readonly Readonly<AgentCounter>[] {
-    return [...this.#counters.values()];
-  }
-
-  toJSON(): AgentTotalsState {
-    return { counters: this.counters(), lateness: this.lateness.toSparse() };
-  }
-}
-
-export interface AgentCounter {
-  readonly metric: MetricName;
-  readonly subject: string;
-  value: number;
-}
-
-export interface AgentTotalsState {
-  readonly counters: readonly Readonly<AgentCounter>[];
-  readonly lateness: SparseHistogram | null;
-}
-
-function keyOf({ metric, subject }: Pick<SeriesKey, 'metric' | 'subject'>): string {
-  return `${metric}\n${subject}`;
 }

@@ -1,6 +1,6 @@
 import { freemem } from 'node:os';
 import { ClockMapping } from '@squall/core/clock';
-import type { AgentFacts, FromAgent, FromController } from '@squall/core/control';
+import type { AgentFacts, FromController } from '@squall/core/control';
 import { clockDomainHash } from '@squall/core/stamp';
 import { capacityProblems } from './capacity.ts';
 import type { ClockKeeper } from './clock-keeper.ts';
@@ -10,20 +10,15 @@ import type { AgentLimits } from './limits.ts';
 import type { Link } from './link.ts';
 import { LinkBusSender } from './link-bus-sender.ts';
 import type { AgentLogger } from './options.ts';
+import { RunJournal } from './run-journal.ts';
 import { SliceMerger } from './slice-merger.ts';
 import { StageStates } from './stage-states.ts';
+import { StartSkew } from './start-skew.ts';
 import { WorkerPool, type WorkerReport } from './worker-pool.ts';
 
 export type Assign = Extract<FromController, { type: 'assign' }>;
 /** What the controller says to an agent in a run. */
 export type RunOrder = Exclude<Extract<FromController, { run: string }>, Assign>;
-type RunReport = Extract<FromAgent, { run: string }>;
-/** The report without the names of run and epoch, which are always the run's own. */
-type Said = RunReport extends infer R
-  ? R extends RunReport
-    ? Omit<R, 'run' | 'epoch'>
-    : never
-  : never;
 
 /**
  * `preparing`: workers are started. `ready`: waiting for the first `advance`. `running`: load.
@@ -55,17 +50,16 @@ export class AgentRun {
   readonly #outlet: FrameOutlet;
   readonly #merger: SliceMerger;
   readonly #states: StageStates;
-  /** All that was said of this run, to be said again when a cut link is back. */
-  readonly #journal: RunReport[] = [];
-  readonly #skewUs = new Map<number, number>();
+  readonly #journal: RunJournal;
+  readonly #skew: StartSkew;
   #state: RunState = 'preparing';
   #deadline: NodeJS.Timeout | undefined;
   #mapping: ClockMapping | null = null;
   #advancedTo = -1;
   #clockedTo = -1;
-  #startedSaid = false;
   #leaving = false;
   #abandoned = false;
+  #stopped: 'graceful' | 'hard' | null = null;
   #workerRssBytes = 0;
   #resolveOver: () => void = () => undefined;
 
@@ -103,7 +97,10 @@ export class AgentRun {
       working: () => this.#pool.working(),
       emit: (slice) => this.#outlet.push(slice),
     });
-    this.#states = new StageStates((state) => this.#say({ type: 'stage_state', ...state }));
+    const journal = new RunJournal(link, this.id);
+    this.#journal = journal;
+    this.#states = new StageStates((state) => journal.say({ type: 'stage_state', ...state }));
+    this.#skew = new StartSkew((skewUs) => journal.say({ type: 'started', skewUs }));
   }
 
   get id(): { run: string; epoch: number } {
@@ -147,7 +144,7 @@ export class AgentRun {
     this.#enter('ready', limits.startUs, () => {
       void this.#refuse([this.#named(`no start came within ${limits.startUs / 1_000_000} s`)]);
     });
-    this.#say({ type: 'ready' });
+    this.#journal.say({ type: 'ready' });
   }
 
   receive(order: RunOrder): void {
@@ -161,11 +158,10 @@ export class AgentRun {
         this.#pool.send({ type: 'clock', stage: order.stage, atUs: this.#toAgentUs(order.at) });
         return;
       case 'stop':
-        if (this.#state === 'running') this.#pool.send({ type: 'stop', mode: order.mode });
-        else if (this.#state === 'preparing' || this.#state === 'ready') void this.#finish();
+        this.#stop(order.mode);
         return;
       case 'finish':
-        void this.#finish();
+        void this.#finish('asked');
         return;
       case 'frame_ack':
         this.#sender.acknowledged(order.seq);
@@ -177,7 +173,7 @@ export class AgentRun {
 
   /** The link is back and the controller knows the run: nothing said meanwhile may be missing. */
   resumed(): void {
-    for (const report of this.#journal) this.#options.link.send(report);
+    this.#journal.repeat();
     this.#outlet.resend();
   }
 
@@ -190,11 +186,12 @@ export class AgentRun {
     this.#leaving = true;
     if (this.#state === 'running') {
       const { limits, assign } = this.#options;
-      this.#pool.send({ type: 'stop', mode: 'graceful' });
+      this.#stop('graceful');
       const drainUs = assign.plan.drainUs + limits.leaveMarginUs;
-      this.#enter('running', drainUs, () => void this.#finish());
+      this.#enter('running', drainUs, () => void this.#finish('early'));
     } else if (this.#state === 'reporting') {
-      this.#leaveWhenAcknowledged();
+      await this.#deliver();
+      await this.#end();
     }
     await this.over;
   }
@@ -205,7 +202,7 @@ export class AgentRun {
     this.#abandoned = true;
     this.#options.logger.warn(`run ${this.id.run} is given up: ${reason}`);
     if (this.#state === 'running') {
-      this.#pool.send({ type: 'stop', mode: 'hard' });
+      this.#stop('hard');
       this.#enter('finishing', this.#options.limits.workerFinishUs * 2, () => void this.#end());
       await this.#pool.finish();
     }
@@ -241,8 +238,7 @@ export class AgentRun {
   #reported(worker: number, pid: number, report: WorkerReport): void {
     switch (report.type) {
       case 'started':
-        this.#skewUs.set(worker, report.skewUs);
-        this.#reviewStarted();
+        this.#skew.started(worker, report.skewUs, this.#pool.working());
         return;
       case 'stage_state':
         this.#states.reached(worker, report, this.#pool.working());
@@ -265,30 +261,30 @@ export class AgentRun {
       return;
     }
     this.#options.logger.warn(`worker ${worker} of run ${this.id.run} is lost: ${reason}`);
-    this.#say({ type: 'worker_lost', worker, reason: reason.slice(0, 1024) });
+    this.#journal.say({ type: 'worker_lost', worker, reason: reason.slice(0, 1024) });
     this.#merger.review();
     const working = this.#pool.working();
     this.#states.review(working);
-    this.#reviewStarted();
+    this.#skew.review(working);
     if (this.#leaving) this.#leaveWhenDrained();
     // With nobody left to wait for, what there is is all there will be.
-    if (working.length === 0) void this.#finish();
-  }
-
-  #reviewStarted(): void {
-    const working = this.#pool.working();
-    if (this.#startedSaid || this.#skewUs.size === 0) return;
-    if (!working.every((worker) => this.#skewUs.has(worker))) return;
-    this.#startedSaid = true;
-    this.#say({ type: 'started', skewUs: Math.max(...this.#skewUs.values()) });
+    if (working.length === 0) void this.#finish('early');
   }
 
   #leaveWhenDrained(): void {
-    if (this.#states.allReached('drained', this.#pool.working())) void this.#finish();
+    if (this.#states.allReached('drained', this.#pool.working())) void this.#finish('early');
+  }
+
+  /** A stop is told once: after a cut link the controller repeats its orders. */
+  #stop(mode: 'graceful' | 'hard'): void {
+    if (this.#state === 'preparing' || this.#state === 'ready') void this.#finish('asked');
+    if (this.#state !== 'running' || this.#stopped === mode || this.#stopped === 'hard') return;
+    this.#stopped = mode;
+    this.#pool.send({ type: 'stop', mode });
   }
 
   /** Ends the workers in order, sends what is left, says `finished`. */
-  async #finish(): Promise<void> {
+  async #finish(why: 'asked' | 'early'): Promise<void> {
     if (this.#state !== 'ready' && this.#state !== 'running' && this.#state !== 'preparing') return;
     const { health, limits, logger } = this.#options;
     // The pool's own deadlines end this state earlier; this one is for a fault of ours.
@@ -296,33 +292,39 @@ export class AgentRun {
     await this.#pool.finish();
     this.#merger.flush();
     await this.#pool.end();
+    // One that goes before it is asked to is given up at `finished`: its measurements go first.
+    if (why === 'early') await this.#deliver();
     if (!this.isActive) return;
     this.#enter('reporting', limits.releaseUs, () => {
       logger.warn(`run ${this.id.run} was not released: ${this.#outlet.waiting} frames are left`);
       void this.#end();
     });
-    this.#say({
+    this.#journal.say({
       type: 'finished',
       lastSeq: this.#outlet.lastSeq,
       cpuSeconds: health.cpuSeconds,
       rssBytesMax: Math.round(Math.max(health.rssBytesMax, this.#ownAndWorkersRss())),
     });
-    if (this.#leaving) this.#leaveWhenAcknowledged();
+    if (this.#leaving) await this.#end();
   }
 
   #ownAndWorkersRss(): number {
     return process.memoryUsage.rss() + this.#workerRssBytes;
   }
 
-  #leaveWhenAcknowledged(): void {
-    const { leaveAcknowledgeUs } = this.#options.limits;
-    this.#enter('reporting', leaveAcknowledgeUs, () => void this.#end());
-    void this.#outlet.allAcknowledged().then(() => this.#end());
+  /** Resolves when every frame is acknowledged, or when that takes too long. */
+  async #deliver(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.limits.deliverUs / 1000);
+    });
+    await Promise.race([this.#outlet.allAcknowledged(), tooLong]);
+    clearTimeout(timer);
   }
 
   async #refuse(reasons: readonly string[]): Promise<void> {
     for (const reason of reasons) this.#options.logger.warn(`refused: ${reason}`);
-    this.#say({ type: 'refused', reasons: [...reasons] });
+    this.#journal.say({ type: 'refused', reasons: [...reasons] });
     await this.#end();
   }
 
@@ -343,12 +345,6 @@ export class AgentRun {
     this.#state = state;
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(late, Math.min(deadlineUs / 1000, MAX_TIMER_MS));
-  }
-
-  #say(said: Said): void {
-    const report: RunReport = { ...said, ...this.id };
-    this.#journal.push(report);
-    this.#options.link.send(report);
   }
 
   #named(reason: string): string {

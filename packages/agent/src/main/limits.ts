@@ -39,8 +39,8 @@ export const LIMITS = {
   workerExitUs: 3_000_000,
   /** Added to the plan's drain when the agent leaves a run on its own. */
   leaveMarginUs: 5_000_000,
-  /** Of an agent that leaves: from `finished` to the acknowledgement of its last frame. */
-  leaveAcknowledgeUs: 5_000_000,
+  /** Of an agent that goes before it is asked to: how long its last frames are acknowledged. */
+  deliverUs: 5_000_000,
   /** From `finished` to `release`: all frames delivered and acknowledged. */
   releaseUs: 60_000_000,
 

@@ -287,7 +287,7 @@ describe('an agent that is told to leave', () => {
   });
 
   it('goes without an answer when nobody acknowledges', async () => {
-    await begin({ limits: { leaveAcknowledgeUs: 200_000 } });
+    await begin({ limits: { deliverUs: 200_000 } });
     controller.acknowledging = false;
     await controller.until(() => controller.frames.length >= 3, 'frames');
     await expect(agent?.stop()).resolves.toBeUndefined();

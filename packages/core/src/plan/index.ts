@@ -1,1 +1,6 @@
+export { planJsonSchema } from './json-schema.ts';
 export type * from './plan.ts';
+export { formatProblems, type PlanProblem } from './problem.ts';
+export { type ReadPlan, readPlan, type ReadPlanOptions } from './read-plan.ts';
+export type { ScaledValue } from './scale.ts';
+export { requiredSecrets } from './secrets.ts';

@@ -1,0 +1,51 @@
+import { SquallError } from '../../errors/index.ts';
+import { checkThreshold, readThreshold, scaleThreshold } from '../../thresholds/index.ts';
+import type { NormalContext } from '../normal/context.ts';
+import type { Plan, ThresholdSpec } from '../plan.ts';
+import type { PlanPath } from '../problem.ts';
+
+/** Reads, checks and scales the thresholds: the only place where plan and thresholds meet. */
+export function normaliseThresholds(
+  entries: readonly unknown[],
+  plan: Pick<Plan, 'groups' | 'stages'>,
+  context: NormalContext,
+): ThresholdSpec[] {
+  const specs: ThresholdSpec[] = [];
+  const ids = new Set<string>();
+  for (const [index, entry] of entries.entries()) {
+    const path = ['thresholds', index];
+    try {
+      const { spec, parsed } = readThreshold(entry);
+      const faults = checkThreshold(parsed, plan);
+      for (const fault of faults) tell(fault, { entry, path, context });
+      if (spec.id !== null && ids.has(spec.id)) {
+        context.findings.error([...path, 'id'], `the id ${spec.id} stands twice`);
+      }
+      ids.add(spec.id ?? '');
+      if (faults.length === 0) specs.push(scaled(spec, path, context));
+    } catch (error) {
+      if (!(error instanceof SquallError)) throw error;
+      tell(error, { entry, path, context });
+    }
+  }
+  return specs;
+}
+
+function scaled(spec: ThresholdSpec, path: PlanPath, { scaler }: NormalContext): ThresholdSpec {
+  if (scaler.factor === 1) return spec;
+  const { text, changed } = scaleThreshold(spec.text, scaler.factor);
+  if (changed) scaler.text(path, spec.text, text);
+  return { ...spec, text };
+}
+
+function tell(
+  { message, hint, code, column, path: key }: SquallError,
+  place: { readonly entry: unknown; readonly path: PlanPath; readonly context: NormalContext },
+): void {
+  const isLine = typeof place.entry === 'string';
+  place.context.findings.error(key === undefined ? place.path : [...place.path, key], message, {
+    hint,
+    code,
+    column: isLine ? column : undefined,
+  });
+}

@@ -1,0 +1,55 @@
+import { checkClientIds } from '../check/client-ids.ts';
+import { normaliseThresholds } from '../check/thresholds.ts';
+import type { Plan } from '../plan.ts';
+import type { PlanFile } from '../schema/plan-file.ts';
+import { warnUnused } from './activities.ts';
+import type { NormalContext } from './context.ts';
+import { normaliseGroups } from './groups.ts';
+import { neededUs, normaliseLimits } from './limits.ts';
+import { normaliseStages, plannedRampsUs, withDeadlines } from './stages.ts';
+import { normaliseTargets } from './targets.ts';
+
+export interface NormaliseOptions {
+  readonly vars: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly timeoutUs: number | undefined;
+}
+
+/**
+ * The plan with everything resolved: defaults filled, references checked, values scaled. What is
+ * wrong goes to the context's findings; the result is a plan only where there are none.
+ */
+export function normalise(file: PlanFile, options: NormaliseOptions, context: NormalContext): Plan {
+  const targets = normaliseTargets(file);
+  const groups = normaliseGroups(file, context);
+  const stages = normaliseStages(file, groups, context);
+  const limits = normaliseLimits(file.limits, {
+    neededUs: neededUs(stages, plannedRampsUs({ groups, stages })),
+    timeoutUs: options.timeoutUs,
+    context,
+  });
+  checkClientIds({ groups, targets }, context.findings);
+  const thresholds = normaliseThresholds(file.thresholds, { groups, stages }, context);
+  warnUnused(file, context);
+  return {
+    squall: 1,
+    name: file.name,
+    description: file.description,
+    labels: { ...texts(file.labels), ...options.labels },
+    vars: options.vars,
+    targets,
+    groups,
+    stages: withDeadlines({ groups, stages }, limits.maxDurationUs),
+    thresholds,
+    limits,
+    settle: { quietUs: file.settle.quiet, maxUs: file.settle.max },
+    drainUs: file.drain,
+    backlogUs: file.backlog,
+  };
+}
+
+function texts(
+  values: Readonly<Record<string, string | number | boolean>>,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]));
+}

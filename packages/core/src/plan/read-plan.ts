@@ -1,0 +1,108 @@
+import { findingsOf } from './issues.ts';
+import { MAX_SCALE } from './limits.ts';
+import { normalise } from './normal/normalise.ts';
+import type { Plan } from './plan.ts';
+import { type Finding, Findings, type PlanProblem, printPath } from './problem.ts';
+import { Scaler, type ScaledValue } from './scale.ts';
+import { planFile } from './schema/plan-file.ts';
+import { requiredSecrets } from './secrets.ts';
+import { type PlanSource, readSource } from './source.ts';
+import { substituteVariables } from './variables.ts';
+
+export interface ReadPlanOptions {
+  /** Values that override `vars`. */
+  readonly vars?: Readonly<Record<string, string>>;
+  /** Labels beside those of the plan, which they override. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Factor of `--scale`; 1 by default. */
+  readonly scale?: number;
+  /** `--timeout`, µs: acts as `limits.maxDuration`. */
+  readonly timeoutUs?: number;
+  /** Where given, every `{{env.NAME}}` of the plan must be in it. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+export type ReadPlan =
+  | {
+      readonly ok: true;
+      readonly plan: Plan;
+      /** What `--scale` changed. */
+      readonly scaled: readonly ScaledValue[];
+      readonly warnings: readonly PlanProblem[];
+      /** Names of the environment variables that the plan needs. */
+      readonly secrets: readonly string[];
+    }
+  | { readonly ok: false; readonly errors: readonly PlanProblem[] };
+
+/**
+ * Reads a plan (YAML or JSON) into its normalised form, or tells everything that is wrong with it,
+ * in the order of the file. First what the file itself says (syntax; then keys, values and units),
+ * then what its parts say of each other.
+ */
+export function readPlan(text: string, options: ReadPlanOptions = {}): ReadPlan {
+  const read = readSource(text);
+  if (!read.ok) return { ok: false, errors: inOrder(read.problems) };
+  const { source } = read;
+  const findings = new Findings();
+  const { value, vars, changed } = substituteVariables(source.value, options.vars ?? {}, findings);
+  const locate = (list: readonly Finding[]) => problemsOf(list, source, changed);
+  const scale = options.scale ?? 1;
+  if (!(scale > 0 && scale <= MAX_SCALE)) {
+    findings.error([], `${scale} is not a scale`, {
+      code: 'SQ_USAGE',
+      hint: `a scale is above 0 and at most ${MAX_SCALE}, for example 0.01`,
+    });
+  }
+  const checked = planFile.safeParse(value);
+  if (!checked.success) findings.errors.push(...findingsOf(checked.error.issues, value));
+  if (!checked.success || findings.errors.length > 0) {
+    return { ok: false, errors: locate(findings.errors) };
+  }
+  const scaler = new Scaler(scale);
+  const { labels = {}, timeoutUs, env } = options;
+  const plan = normalise(checked.data, { vars, labels, timeoutUs }, { findings, scaler });
+  const secrets = requiredSecrets(plan);
+  if (env !== undefined) checkSecrets(secrets, env, findings);
+  if (findings.errors.length > 0) return { ok: false, errors: locate(findings.errors) };
+  const warnings = locate(findings.warnings);
+  return { ok: true, plan, scaled: scaler.changes, warnings, secrets };
+}
+
+function checkSecrets(
+  secrets: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  findings: Findings,
+): void {
+  for (const name of secrets) {
+    if (Object.hasOwn(env, name) && env[name] !== undefined) continue;
+    findings.error([], `the environment variable ${name} is not set`, {
+      hint: `the plan uses {{env.${name}}}`,
+    });
+  }
+}
+
+function problemsOf(
+  findings: readonly Finding[],
+  source: PlanSource,
+  changed: ReadonlySet<string>,
+): PlanProblem[] {
+  const told = new Set<string>();
+  return inOrder(
+    findings.flatMap((finding) => {
+      const path = printPath(finding.path);
+      const { message, hint, code = 'SQ_PLAN' } = finding;
+      // The filling in of variables and the check of a template may find the same fault.
+      const key = JSON.stringify([path, message]);
+      if (told.has(key)) return [];
+      told.add(key);
+      // A variable moved everything behind it.
+      const column = changed.has(path) ? undefined : finding.column;
+      const place = source.place({ ...finding, column });
+      return [{ ...place, path, message, code, ...(hint === undefined ? {} : { hint }) }];
+    }),
+  );
+}
+
+function inOrder(problems: readonly PlanProblem[]): PlanProblem[] {
+  return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+}

@@ -1,4 +1,4 @@
-import type { SquallError } from '../errors/index.ts';
+import { SquallError } from '../errors/index.ts';
 import {
   isMetricName,
   METRICS,
@@ -54,6 +54,7 @@ export function checkThreshold(parsed: ParsedThreshold, plan: ThresholdContext):
     ...parsed.tags.flatMap((tag) => checkTag(tag, { parsed, info, plan })),
     ...checkStages(parsed, plan),
     ...checkWindows(parsed, info),
+    ...checkLedger(parsed, info),
     ...checkPublishTime(parsed, plan),
   ];
 }
@@ -170,6 +171,14 @@ function checkWindows(parsed: ParsedThreshold, info: MetricInfo): SquallError[] 
     return [thresholdError(message, over ?? 1, 'for example over 10s')];
   }
   return [];
+}
+
+/** Refused by name: a threshold that is never judged would be worse than none. */
+function checkLedger(parsed: ParsedThreshold, info: MetricInfo): SquallError[] {
+  if (info.late !== true) return [];
+  const { metric } = parsed.columns;
+  const message = `${parsed.metric} comes from the delivery ledger, which is not supported by this version (column ${metric})`;
+  return [new SquallError('SQ_UNSUPPORTED', message, { column: metric })];
 }
 
 /** Where no stream has a due time and an acknowledgement, there is no time between them. */

@@ -1,6 +1,8 @@
 export { checkThreshold, type ThresholdContext } from './check.ts';
+export { type AbortDecision, Judge, type JudgeOptions } from './judge.ts';
 export { type ReadThreshold, readThreshold } from './long-form.ts';
 export { MAX_THRESHOLD_LENGTH, parseThreshold } from './parse.ts';
+export type { ThresholdResult, ThresholdState, ThresholdUnit, WorstWindow } from './result.ts';
 export { type ScaledThreshold, scaleThreshold } from './scale.ts';
 export type {
   AggregateKind,
@@ -12,4 +14,3 @@ export type {
   TagOperator,
   Term,
 } from './threshold.ts';
-export type { ThresholdResult, ThresholdState, ThresholdUnit, WorstWindow } from './result.ts';

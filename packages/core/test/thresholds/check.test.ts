@@ -86,8 +86,6 @@ describe('the check of a threshold against its plan', () => {
     'bytes_sent: count >= 0B',
     'connections: min >= 10 over 5s in paced',
     'connections: delta == -3',
-    'lost: count == 0',
-    'lost: share < 0.001%',
   ])('finds nothing wrong with %s', (text) => {
     expect(errors(text)).toEqual([]);
   });
@@ -130,6 +128,12 @@ describe('the check of a threshold against its plan', () => {
     expect(error?.code).toBe('SQ_THRESHOLD');
     expect(error?.column, error?.message).toBe(column);
     expect(`${error?.message} ${error?.hint}`).toContain(hint);
+  });
+
+  it.each(['lost: count == 0', 'duplicated: rate < 1/s'])('refuses %s by name', (text) => {
+    const [error] = errors(text);
+    expect(error?.code).toBe('SQ_UNSUPPORTED');
+    expect(error?.message).toContain('not supported by this version');
   });
 
   it('finds every error of a line, not only the first', () => {

@@ -1,0 +1,196 @@
+import type { Slice } from '../metrics/index.ts';
+import type { Plan } from '../plan/plan.ts';
+import { formatDuration } from '../units/index.ts';
+import { type Line, lineOf } from './line.ts';
+import type { LineJudge, Outcome } from './outcome.ts';
+import type { ThresholdResult, ThresholdState } from './result.ts';
+import { StageBook } from './stage-book.ts';
+import type { Tally } from './tally.ts';
+import { WholeStage } from './whole-stage.ts';
+import { Windowed } from './windowed.ts';
+import { expectedText, observedText, unitOf } from './wording.ts';
+
+export interface JudgeOptions {
+  readonly plan: Plan;
+  /** Ids of the agents that take part. */
+  readonly agents: readonly string[];
+  /**
+   * How far off a delivery time may be because sender and receiver have different clocks. A
+   * threshold below twice of it is inconclusive. 0 where only one clock is involved.
+   */
+  readonly clockBoundUs?: number;
+  /**
+   * True where agents have different clock domains: deliveries between them are not timed in this
+   * version, so what is known of delivery times is a part of the whole.
+   */
+  readonly untimedDeliveries?: boolean;
+}
+
+/** A threshold with `abort` is broken: the run has to end. */
+export interface AbortDecision {
+  readonly threshold: string;
+  /** One sentence. */
+  readonly reason: string;
+}
+
+interface Judged {
+  readonly line: Line;
+  readonly by: LineJudge;
+  /** What was known when it ended the run. */
+  abortedBy: Tally | null;
+}
+
+/**
+ * Judges the thresholds of a plan against the measurements of all agents.
+ *
+ * It is fed with every slice of every agent, once (`RunAggregate.onSlice`), asked for a decision as
+ * time goes by, and for the results when the run is over.
+ */
+export class Judge {
+  readonly #book: StageBook;
+  readonly #judged: readonly Judged[];
+  readonly #options: JudgeOptions;
+  #results: readonly ThresholdResult[] | null = null;
+
+  /** @throws SquallError SQ_THRESHOLD for a threshold that a checked plan cannot have. */
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+    this.#book = new StageBook(options.agents);
+    this.#judged = options.plan.thresholds.map((spec) => {
+      const line = lineOf(spec, options.plan);
+      const by =
+        line.parsed.overUs === null
+          ? new WholeStage(line, this.#book)
+          : new Windowed(line, this.#book);
+      return { line, by, abortedBy: null };
+    });
+  }
+
+  /** Takes a slice of an agent. Each slice once; what comes after `finish` is left out. */
+  add(agent: string, slice: Slice): void {
+    if (this.#results !== null) return;
+    this.#book.report(agent, slice);
+    for (const { by } of this.#judged) by.add(slice);
+  }
+
+  /** Nobody waits for the agent any more; what it reported stays. */
+  agentLost(agent: string): void {
+    this.#book.lost(agent);
+  }
+
+  /**
+   * Whether a threshold with `abort` is broken by what is due at `nowUs` (µs on the run's timeline).
+   * The first decision stands; later calls give null.
+   */
+  advance(nowUs: number): AbortDecision | null {
+    if (this.#results !== null || this.#judged.some((one) => one.abortedBy !== null)) return null;
+    for (const one of this.#judged) {
+      const { line, by } = one;
+      if (line.parsed.onBreach !== 'abort' || this.#doubt(line) !== null) continue;
+      const tally = by.breached(nowUs);
+      if (tally === null) continue;
+      one.abortedBy = tally;
+      const observed = this.#observed(line, tally).text;
+      const reason = `threshold "${line.spec.text}" was broken and ended the run: ${observed}`;
+      return { threshold: line.spec.text, reason };
+    }
+    return null;
+  }
+
+  /** The results, in the order of the plan. Nothing can be added afterwards. */
+  finish(): readonly ThresholdResult[] {
+    this.#results ??= this.#judged.map((one) => this.#result(one, one.by.finish()));
+    return this.#results;
+  }
+
+  #result(one: Judged, outcome: Outcome): ThresholdResult {
+    const { line, abortedBy } = one;
+    const { state, remark } = this.#stateOf(one, outcome);
+    // What ended the run must be seen, even if late measurements put it into a milder light.
+    const tally = abortedBy !== null && outcome.tally.counted === 0 ? abortedBy : outcome.tally;
+    const { worst } = tally;
+    const [term] = line.parsed.terms;
+    const { value, text } = this.#observed(line, tally);
+    return {
+      id: line.spec.id,
+      text: line.spec.text,
+      state,
+      leadsTo: leadsTo(state, line),
+      expected: expectedText(line.parsed),
+      observed: value,
+      unit: term === undefined ? 'count' : unitOf(term, line.info),
+      observedText: text,
+      worst:
+        worst === null
+          ? null
+          : {
+              stage: worst.stage,
+              fromUs: worst.fromUs,
+              toUs: worst.toUs,
+              value: worst.finding.value,
+            },
+      windows: tally.windows,
+      failedWindows: tally.failedWindows,
+      partialWindows: tally.partialWindows,
+      aborted: abortedBy !== null,
+      remark,
+    };
+  }
+
+  #observed(line: Line, { worst }: Tally): { value: number | null; text: string } {
+    if (worst === null) return { value: null, text: 'no data' };
+    const text = observedText(line.parsed.terms, worst.finding, line.info);
+    return { value: worst.finding.value, text };
+  }
+
+  /** From what is certain to what is not: nothing doubtful may turn a failure into less. */
+  #stateOf(
+    { line, abortedBy }: Judged,
+    outcome: Outcome,
+  ): { state: ThresholdState; remark: string } {
+    const doubt = this.#doubt(line);
+    if (doubt !== null) return { state: 'inconclusive', remark: doubt };
+    if (abortedBy !== null) return { state: 'fail', remark: 'it ended the run' };
+    const { tally, missing, tooFew, blurred } = outcome;
+    if (tally.breached(line.parsed.slo)) {
+      return { state: line.parsed.onBreach === 'warn' ? 'warn' : 'fail', remark: '' };
+    }
+    if (missing.length > 0) return { state: 'no_data', remark: missing.join('; ') };
+    if (tooFew > 0) {
+      const remark = `fewer than ${line.spec.minSamples ?? 0} samples in ${tooFew} of ${tooFew + tally.windows} windows or stages`;
+      return { state: 'inconclusive', remark };
+    }
+    if (tally.windows === 0) return { state: 'no_data', remark: 'there was nothing to judge' };
+    if (blurred > 0) {
+      const remark = 'some measurements came too late or too coarse to belong to a window';
+      return { state: 'inconclusive', remark };
+    }
+    return { state: 'pass', remark: '' };
+  }
+
+  /** Why nothing certain can be said, whatever was measured. */
+  #doubt(line: Line): string | null {
+    if (line.info.late === true) return 'delivery was not verified in this version';
+    if (line.metric !== 'delivery_time') return null;
+    if (this.#options.untimedDeliveries === true) {
+      return 'deliveries between hosts are not timed in this version';
+    }
+    const boundUs = this.#options.clockBoundUs ?? 0;
+    if (line.parsed.terms.every((term) => term.literal.value >= 2 * boundUs)) return null;
+    return `clocks may differ by ${formatDuration(boundUs)}, and the limit is below twice of that`;
+  }
+}
+
+function leadsTo(state: ThresholdState, line: Line): ThresholdResult['leadsTo'] {
+  const mild = line.parsed.onBreach === 'warn';
+  switch (state) {
+    case 'no_data':
+      return mild && line.spec.noData === 'fail' ? 'warn' : line.spec.noData;
+    case 'inconclusive':
+      return mild ? 'warn' : 'inconclusive';
+    case 'fail':
+    case 'warn':
+    case 'pass':
+      return state;
+  }
+}

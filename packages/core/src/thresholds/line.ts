@@ -1,0 +1,114 @@
+import {
+  isMetricName,
+  type MetricInfo,
+  metricInfo,
+  type MetricName,
+  NOT_SENT,
+  type SeriesDelta,
+} from '../metrics/index.ts';
+import type { Plan, ThresholdSpec } from '../plan/plan.ts';
+import { SquallError } from '../errors/index.ts';
+import { parseThreshold } from './parse.ts';
+import { type Family, familyOf, type StageScope, stageScopes } from './relevance.ts';
+import { baseFilter, metricFilter, type SeriesFilter } from './series-filter.ts';
+import type { ParsedThreshold } from './threshold.ts';
+
+/** A threshold with all that its plan says about it; nothing here changes while it is judged. */
+export interface Line {
+  readonly spec: ThresholdSpec;
+  readonly parsed: ParsedThreshold;
+  readonly metric: MetricName;
+  readonly info: MetricInfo;
+  readonly family: Family | null;
+  readonly filter: SeriesFilter;
+  /** Of a share, else null. */
+  readonly base: SeriesFilter | null;
+  readonly waits: readonly Wait[];
+  /** The stages that it is judged in, by index. */
+  readonly scopes: ReadonlyMap<number, StageScope>;
+  /** True: counted over all its stages together (`count` without `over` and without stages). */
+  readonly total: boolean;
+}
+
+/** A counter that tells when something begins (1) or ends (-1) to wait for what is timed. */
+interface Wait {
+  readonly sign: 1 | -1;
+  readonly filter: SeriesFilter;
+  /** Failures that happened before the wait began do not end it. */
+  readonly afterSending: boolean;
+}
+
+const WAITS: Readonly<Partial<Record<MetricName, readonly (readonly [1 | -1, MetricName])[]>>> = {
+  connect_time: [
+    [1, 'connect_attempts'],
+    [-1, 'connected'],
+    [-1, 'connect_failed'],
+  ],
+  publish_time: [
+    [1, 'scheduled'],
+    [-1, 'published'],
+    [-1, 'publish_failed'],
+    [-1, 'dropped'],
+    [-1, 'unfinished'],
+  ],
+  service_time: [
+    [1, 'sent'],
+    [-1, 'published'],
+    [-1, 'publish_failed'],
+  ],
+};
+
+/** @throws SquallError SQ_THRESHOLD for a line that the check of the plan would have refused. */
+export function lineOf(spec: ThresholdSpec, plan: Plan): Line {
+  const parsed = parseThreshold(spec.text);
+  const { metric } = parsed;
+  if (!isMetricName(metric)) {
+    throw new SquallError('SQ_THRESHOLD', `there is no metric "${metric}"`);
+  }
+  const info = metricInfo(metric);
+  const filter = metricFilter(metric, parsed, plan);
+  const shared = parsed.terms.some((term) => term.aggregate === 'share') ? info.base : undefined;
+  const base = shared !== undefined && isMetricName(shared) ? shared : null;
+  // A share can only be asked where there is something to be a share of.
+  const asked = base ?? metric;
+  const scopes = stageScopes(parsed, { plan, metric: asked, filter });
+  return {
+    spec,
+    parsed,
+    metric,
+    info,
+    family: familyOf(asked),
+    filter,
+    base: base === null ? null : baseFilter(base, parsed, plan),
+    waits: waitsOf(metric, parsed, plan),
+    scopes: new Map(scopes.map((scope) => [scope.index, scope])),
+    total: isTotal(parsed),
+  };
+}
+
+/** +1 for each thing that began to wait, -1 for each that ended it. */
+export function waitDelta(line: Line, series: SeriesDelta): number {
+  for (const { sign, filter, afterSending } of line.waits) {
+    if (!filter.matches(series)) continue;
+    if (afterSending && series.reason?.startsWith(NOT_SENT) === true) return 0;
+    return sign * (series.value ?? 0);
+  }
+  return 0;
+}
+
+function waitsOf(metric: MetricName, parsed: ParsedThreshold, plan: Plan): Wait[] {
+  return (WAITS[metric] ?? []).map(([sign, counter]) => ({
+    sign,
+    filter: baseFilter(counter, parsed, plan),
+    afterSending: metric === 'service_time' && counter === 'publish_failed',
+  }));
+}
+
+function isTotal(parsed: ParsedThreshold): boolean {
+  return (
+    parsed.overUs === null &&
+    parsed.stages.length === 0 &&
+    parsed.terms.every((term) => term.aggregate === 'count') &&
+    parsed.tags.every((tag) => tag.key !== 'stage')
+  );
+}

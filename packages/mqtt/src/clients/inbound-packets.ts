@@ -51,14 +51,26 @@ export class InboundPackets implements PacketSink {
     return this.#control.isReading(slot);
   }
 
+  /** What can only be refused is refused by its first byte: a body may never come. */
+  begins(slot: number, header: number): boolean {
+    const type = header >> 4;
+    if (byteAt(this.#table.phase, slot) !== Phase.connected) {
+      if (type === PacketType.connack) return true;
+      this.#control.giveUp(slot, NOT_CONNACK);
+      return false;
+    }
+    if (EXPECTED.has(type)) return true;
+    this.#control.giveUp(slot, unexpected(type));
+    return false;
+  }
+
   malformed(slot: number, why: string): void {
     this.#control.giveUp(slot, malformedPacket(why));
   }
 
   #first(slot: number, packet: PacketView): void {
     if (packet.header >> 4 !== PacketType.connack) {
-      // A peer that does not speak MQTT at all ends here, too.
-      this.#control.giveUp(slot, protocolError('first packet is not CONNACK [MQTT-3.2.0-1]'));
+      this.#control.giveUp(slot, NOT_CONNACK);
       return;
     }
     const connack = this.#connack;
@@ -93,7 +105,7 @@ export class InboundPackets implements PacketSink {
         } else this.#table.pingSentUs[slot] = 0;
         return;
       default:
-        this.#control.giveUp(slot, protocolError(unexpected(packet.header >> 4)));
+        this.#control.giveUp(slot, unexpected(packet.header >> 4));
     }
   }
 
@@ -116,12 +128,26 @@ export class InboundPackets implements PacketSink {
   }
 }
 
+/** A peer that does not speak MQTT at all ends with this, too. */
+const NOT_CONNACK = protocolError('first packet is not CONNACK [MQTT-3.2.0-1]');
+
+/** What a broker may send to a connected client of this version. */
+const EXPECTED: ReadonlySet<number> = new Set([
+  PacketType.puback,
+  PacketType.publish,
+  PacketType.suback,
+  PacketType.pingresp,
+]);
+
 const NAMES = new Map<number, string>(
   Object.entries(PacketType).map(([name, type]) => [type, name]),
 );
 
 function unexpected(type: number): string {
   const name = NAMES.get(type);
-  if (name === undefined) return `reserved packet type ${type} [MQTT-2.2.1]`;
-  return `unexpected ${name.toUpperCase()} from the broker [MQTT-4.8.0-1]`;
+  return protocolError(
+    name === undefined
+      ? `reserved packet type ${type} [MQTT-2.2.1]`
+      : `unexpected ${name.toUpperCase()} from the broker [MQTT-4.8.0-1]`,
+  );
 }

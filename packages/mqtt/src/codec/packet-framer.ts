@@ -16,6 +16,11 @@ export interface PacketView {
 export interface PacketSink {
   /** A whole packet. False: the rest of the chunk is of no interest (the connection was given up). */
   packet(slot: number, packet: PacketView): boolean;
+  /**
+   * The first byte of a packet that is not whole yet. False: such a packet is not waited for (the
+   * connection was given up).
+   */
+  begins(slot: number, header: number): boolean;
   /** The stream cannot be read on; `why` comes from a fixed set. */
   malformed(slot: number, why: string): void;
 }
@@ -130,6 +135,7 @@ export class PacketFramer {
   }
 
   #keep(slot: number, at: number, total: number): void {
+    if (!this.#sink.begins(slot, byteAt(this.#chunk, at))) return;
     const used = this.#chunkEnd - at;
     const bytes = Buffer.allocUnsafeSlow(Math.max(PARTIAL_BYTES_MIN, used));
     this.#chunk.copy(bytes, 0, at, this.#chunkEnd);

@@ -7,8 +7,8 @@ export const EXIT = {
   usage: 2,
   planInvalid: 104,
   agents: 113,
-  /** The shell's convention for a program that a signal ended: 128 + SIGINT. */
-  interrupted: 130,
+  /** Ended by a signal before there was a report to take the code from. */
+  signal: 105,
 } as const;
 
 const BY_CODE: Partial<Record<ErrorCode, number>> = {

@@ -1,11 +1,13 @@
+type Paint = (text: string) => string;
+
 /** Colours and weights of a terminal; each is the plain text where there is none to be. */
 export interface Style {
   readonly colours: boolean;
-  bold(text: string): string;
-  dim(text: string): string;
-  red(text: string): string;
-  green(text: string): string;
-  yellow(text: string): string;
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
 }
 
 /** SGR codes: [on, off] [ECMA-48, 8.3.117]. */

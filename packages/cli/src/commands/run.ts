@@ -1,0 +1,222 @@
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import {
+  type Controller,
+  prepareReportFolder,
+  type RunHandle,
+  startController,
+  writeReport,
+  writeWhole,
+} from '@squall/controller';
+import type { Plan } from '@squall/core/plan';
+import { type Report, toJunit } from '@squall/core/report';
+import { EXIT } from '../exit-codes.ts';
+import { type LoadedPlan, loadPlan, type PlanRequest } from '../plan-file.ts';
+import { type ChildEnd, Children } from '../processes/children.ts';
+import { onInterrupts } from '../processes/interrupts.ts';
+import { startLocalAgents, startLocalBroker } from '../processes/local-fleet.ts';
+import { reportSummary } from '../terminal/summary.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { joinToken } from '../token.ts';
+import { followRun } from './follow.ts';
+import type { RunCommandOptions } from './run-options.ts';
+
+/** Where runs go when nothing else is said. */
+const DEFAULT_OUT = 'squall-out';
+const TOKEN_BYTES = 24;
+/** Agents of this machine join within this time; those of other machines get the usual one. */
+const LOCAL_AGENTS_US = 30_000_000;
+/** Stands for the embedded broker's address while it is not known yet. */
+const ANY_BROKER = 'mqtt://127.0.0.1:1883';
+
+/** What a run needs of its surroundings. */
+export interface RunScene {
+  readonly terminal: Terminal;
+  readonly version: string;
+  /** Path of this program, for its children. */
+  readonly program: string;
+}
+
+/**
+ * `squall run`: controller in this process, agents (and a broker) as child processes or started by
+ * hand, to the report. The same parts that run on many machines, composed on one.
+ * @returns the exit code. @throws SquallError for everything that is wrong before the run.
+ */
+export async function runCommand(
+  planFile: string,
+  options: RunCommandOptions,
+  scene: RunScene,
+): Promise<number> {
+  const request: PlanRequest = {
+    file: planFile,
+    vars: options.var,
+    labels: options.label,
+    scale: options.scale,
+    timeoutUs: options.timeout,
+    env: process.env,
+  };
+  // What is wrong with the plan is told before anything is started for it.
+  const checked = loadPlan(withBroker(request, options.withBroker ? ANY_BROKER : null));
+  await prepareReportFolder(options.out ?? DEFAULT_OUT);
+  if (options.junit !== undefined) await prepareReportFolder(path.dirname(options.junit));
+  const count = options.agentsExternal ?? options.agents ?? checked.plan.limits.agents.count ?? 1;
+  const token = joinToken(options) ?? randomBytes(TOKEN_BYTES).toString('base64url');
+  const controller = await openController(options, token);
+  const children = new Children(scene.program);
+  const run = new ComposedRun({ options, scene, controller, children });
+  try {
+    const broker = options.withBroker ? await run.broker() : null;
+    const loaded = broker === null ? checked : loadPlan(withBroker(request, broker));
+    return await run.carryOut(loaded, { count, token });
+  } finally {
+    run.end();
+    await controller.close();
+    await children.endAll();
+  }
+}
+
+function withBroker(request: PlanRequest, broker: string | null): PlanRequest {
+  return broker === null ? request : { ...request, vars: { ...request.vars, broker } };
+}
+
+function openController(options: RunCommandOptions, token: string): Promise<Controller> {
+  const { host, port } = options.listen ?? { host: '127.0.0.1', port: 0 };
+  const usual = options.agentsExternal === undefined ? LOCAL_AGENTS_US : undefined;
+  const agentsUs = options.agentsTimeout ?? usual;
+  return startController({
+    host,
+    port,
+    token,
+    ...(agentsUs === undefined ? {} : { timing: { agentsUs } }),
+  });
+}
+
+interface Parts {
+  readonly options: RunCommandOptions;
+  readonly scene: RunScene;
+  readonly controller: Controller;
+  readonly children: Children;
+}
+
+/** One run with the processes that belong to it, and what a person's signals do to it. */
+class ComposedRun {
+  readonly #parts: Parts;
+  readonly #stopListening: () => void;
+  #handle: RunHandle | null = null;
+  #say: (text: string) => void;
+  #warn: (text: string) => void;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { terminal } = parts.scene;
+    this.#say = (text) => terminal.print(`${text}\n`);
+    this.#warn = (text) => terminal.error(`${text}\n`);
+    this.#stopListening = onInterrupts({
+      graceful: () => this.#interrupt(),
+      hard: () => {
+        this.#warn('cutting the load off; once more leaves at once, without a report');
+        this.#handle?.stop('hard', 'signal');
+      },
+      leave: () => process.exit(EXIT.signal),
+    });
+  }
+
+  end(): void {
+    this.#stopListening();
+  }
+
+  /** Starts the embedded broker and tells its address. */
+  async broker(): Promise<string> {
+    const { children } = this.#parts;
+    const broker = await startLocalBroker(children, (end) => this.#died(end));
+    this.#note(`broker   ${broker.url} (embedded aedes, pid ${broker.pid})`);
+    return broker.url;
+  }
+
+  async carryOut(
+    loaded: LoadedPlan,
+    { count, token }: { readonly count: number; readonly token: string },
+  ): Promise<number> {
+    const { options, controller, scene } = this.#parts;
+    for (const warning of loaded.warnings) this.#warn(warning);
+    const handle = controller.submit(overAgents(loaded.plan, count), {
+      version: scene.version,
+      secrets: loaded.secrets,
+      strict: options.strict ?? false,
+      scale: options.scale ?? 1,
+      scaled: loaded.scaled,
+    });
+    this.#handle = handle;
+    this.#note(`run      ${handle.id}`);
+    this.#note(`plan     ${loaded.about}`);
+    this.#startAgents(count, token);
+    const view = followRun(handle, scene.terminal, options.quiet ?? false);
+    this.#say = (text) => view.say(text);
+    this.#warn = (text) => view.warn(text);
+    const report = await handle.done;
+    view.end();
+    return await this.#conclude(report);
+  }
+
+  #startAgents(count: number, token: string): void {
+    const { options, controller, children } = this.#parts;
+    if (options.agentsExternal !== undefined) {
+      const command = dialCommand(controller.url, joinToken(options) === null ? token : null);
+      this.#note(`agents   ${count} to be started by hand: ${command}`);
+      return;
+    }
+    const started = startLocalAgents(children, {
+      count,
+      workers: options.workers ?? Math.max(1, Math.floor(availableParallelism() / count)),
+      url: controller.url,
+      token,
+      onDeath: (end) => {
+        this.#died(end);
+        controller.agentGone(end.name, `its process ended by itself: ${end.how}`);
+      },
+    });
+    this.#note(`agents   ${started.map(({ name, pid }) => `${name} (pid ${pid})`).join(' · ')}`);
+  }
+
+  /** The files first: whatever happens to the terminal, the report is there. */
+  async #conclude(report: Report): Promise<number> {
+    const { options, scene } = this.#parts;
+    const folder = options.out ?? path.join(DEFAULT_OUT, report.run.id);
+    const files = await writeReport(folder, report);
+    if (options.junit !== undefined) await writeWhole(options.junit, toJunit(report));
+    scene.terminal.print(reportSummary(report, scene.terminal.style));
+    scene.terminal.print(`report   ${files.report}\njunit    ${options.junit ?? files.junit}\n`);
+    return report.exitCode;
+  }
+
+  #interrupt(): void {
+    const handle = this.#handle;
+    // Nothing has begun that could be ended in order: the children go with this process.
+    if (handle === null) process.exit(EXIT.signal);
+    this.#warn(
+      'ending the load; once more (again Ctrl-C) cuts it off, a third time leaves at once',
+    );
+    handle.stop('graceful', 'signal');
+  }
+
+  #died(end: ChildEnd): void {
+    this.#warn(`${end.name} (pid ${end.pid}) ended by itself: ${end.how}`);
+    for (const line of end.lastLines) this.#warn(`  ${end.name}: ${line}`);
+  }
+
+  /** A line about the run, not shown when quiet. */
+  #note(text: string): void {
+    if (this.#parts.options.quiet !== true) this.#say(text);
+  }
+}
+
+/** The plan with the number of agents that this command line gives it. */
+function overAgents(plan: Plan, count: number): Plan {
+  return { ...plan, limits: { ...plan.limits, agents: { ...plan.limits.agents, count } } };
+}
+
+/** How to start an agent by hand. A token is printed only where nobody else knows it yet. */
+function dialCommand(url: string, newToken: string | null): string {
+  return `SQUALL_TOKEN=${newToken ?? '…'} squall agent --controller ${url}`;
+}

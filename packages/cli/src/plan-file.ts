@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { SquallError } from '@squall/core/errors';
+import { formatProblems, type Plan, readPlan, type ScaledValue } from '@squall/core/plan';
+import { formatCount } from '@squall/core/units';
+import { PlanRefused } from './plan-refused.ts';
+
+export interface PlanRequest {
+  /** Path of the plan file. */
+  readonly file: string;
+  readonly vars?: Readonly<Record<string, string>> | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly scale?: number | undefined;
+  /** µs. */
+  readonly timeoutUs?: number | undefined;
+  /** Where the values of `{{env.X}}` come from; null: they are not looked at. */
+  readonly env: Readonly<Record<string, string | undefined>> | null;
+}
+
+export interface LoadedPlan {
+  readonly plan: Plan;
+  readonly scaled: readonly ScaledValue[];
+  /** One text a warning, with its place. */
+  readonly warnings: readonly string[];
+  /** Values of `{{env.X}}`. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** `quickstart · 2 groups, 320 clients, 3 stages, 5 thresholds` */
+  readonly about: string;
+}
+
+/**
+ * Reads a plan file.
+ * @throws PlanRefused with all that is wrong with it. @throws SquallError SQ_PLAN if it cannot be read.
+ */
+export function loadPlan(request: PlanRequest): LoadedPlan {
+  const { file, env } = request;
+  const read = readPlan(readText(file), {
+    vars: request.vars ?? {},
+    labels: request.labels ?? {},
+    scale: request.scale ?? 1,
+    ...(request.timeoutUs === undefined ? {} : { timeoutUs: request.timeoutUs }),
+    ...(env === null ? {} : { env }),
+  });
+  if (!read.ok) throw new PlanRefused(formatProblems(file, read.errors));
+  const { plan, scaled, warnings } = read;
+  const secrets = Object.fromEntries(read.secrets.map((name) => [name, env?.[name] ?? '']));
+  return {
+    plan,
+    scaled,
+    warnings: warnings.map((warning) => formatProblems(file, [warning], 'warning')),
+    secrets,
+    about: aboutPlan(plan),
+  };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new SquallError('SQ_PLAN', 'the plan cannot be read', {
+      path: file,
+      hint: 'give the path of a plan file; plans/quickstart.yaml is one to begin with',
+      cause,
+    });
+  }
+}
+
+function aboutPlan(plan: Plan): string {
+  const clients = plan.groups.reduce((sum, group) => sum + group.clients, 0);
+  const parts = [
+    plural(plan.groups.length, 'group'),
+    plural(clients, 'client'),
+    plural(plan.stages.length, 'stage'),
+    plural(plan.thresholds.length, 'threshold'),
+  ];
+  return `${plan.name} · ${parts.join(', ')}`;
+}
+
+function plural(count: number, what: string): string {
+  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,139 @@
+import type { Report } from '@squall/core/report';
+import { formatCount, formatDuration } from '@squall/core/units';
+import type { Style } from './style.ts';
+import { textTable } from './text-table.ts';
+
+/** Lines of each list that a person reads; the whole of it stands in report.json. */
+const MAX_FAILURES_SHOWN = 8;
+const MAX_FINDINGS_SHOWN = 8;
+const LABEL_WIDTH = 9;
+
+/**
+ * The report as a person reads it at the end of a run: verdict, reasons, validity, thresholds, then
+ * what was measured. A drawing of the report: it computes no figure of its own.
+ */
+export function reportSummary(report: Report, style: Style): string {
+  const sections = [
+    verdictLines(report, style),
+    validityLines(report, style),
+    thresholdLines(report, style),
+    groupLines(report, style),
+    timeLines(report, style),
+    failureLines(report, style),
+    aboutLines(report, style),
+  ];
+  return `\n${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n\n`;
+}
+
+function verdictLines(report: Report, style: Style): string[] {
+  const paint = report.exitCode === 0 ? style.green : style.red;
+  const head = `${label('verdict')}${style.bold(paint(report.verdict))} · exit code ${report.exitCode}`;
+  return [head, ...report.reasons.map((reason) => `${label('')}${reason}`)];
+}
+
+function validityLines({ validity }: Report, style: Style): string[] {
+  const paint = { valid: style.green, degraded: style.yellow, invalid: style.red }[validity.state];
+  const lines = [`${label('validity')}${paint(validity.state)}`];
+  const shown = validity.findings.slice(0, MAX_FINDINGS_SHOWN);
+  for (const finding of shown) {
+    const agent = finding.agent === undefined ? '' : ` (${finding.agent})`;
+    lines.push(`${label('')}${finding.state}: ${finding.check}${agent}: ${finding.hint}`);
+  }
+  return [...lines, ...moreLine(validity.findings.length - shown.length)];
+}
+
+function thresholdLines({ thresholds }: Report, style: Style): string[] {
+  if (thresholds.length === 0) return [];
+  const rows = thresholds.map((threshold) => {
+    const { state } = threshold;
+    const mark = state === 'pass' ? style.green('pass') : style.red(state.replace('_', ' '));
+    const windows =
+      threshold.failedWindows > 0
+        ? `${threshold.failedWindows} of ${threshold.windows} windows failed`
+        : '';
+    return [mark, threshold.text, threshold.observedText, windows];
+  });
+  return ['thresholds', ...textTable(rows, { indent: 2 })];
+}
+
+const COUNTERS = ['connected', 'planned', 'sent', 'acked', 'received', 'dropped'] as const;
+const FAILED = ['connect_failed', 'publish_failed', 'subscribe_failed', 'disconnected'] as const;
+
+function groupLines({ groups }: Report, style: Style): string[] {
+  const names = Object.keys(groups);
+  if (names.length === 0) return [];
+  // A column in which no group has anything to say is left out.
+  const columns = [...COUNTERS, ...FAILED].filter((counter) =>
+    names.some((name) => (groups[name]?.counters[counter] ?? 0) > 0),
+  );
+  const rows = names.map((name) => [
+    name,
+    ...columns.map((counter) => formatCount(groups[name]?.counters[counter] ?? 0)),
+  ]);
+  const head = ['group', ...columns].map((text) => style.dim(text));
+  return textTable([head, ...rows], { alignRight: true });
+}
+
+const TIMES = ['connect_time', 'lateness', 'publish_time', 'delivery_time'] as const;
+
+function timeLines({ groups }: Report, style: Style): string[] {
+  const rows = Object.entries(groups).flatMap(([name, group]) =>
+    TIMES.flatMap((metric) => {
+      const times = group.times[metric];
+      if (times === undefined || times.count === 0) return [];
+      const figures = [times.p50Us, times.p99Us, times.p999Us, times.maxUs].map(formatDuration);
+      return [[`${name} ${metric}`, formatCount(times.count), ...figures]];
+    }),
+  );
+  if (rows.length === 0) return [];
+  const head = ['times', 'count', 'p50', 'p99', 'p99.9', 'max'].map((text) => style.dim(text));
+  return textTable([head, ...rows], { alignRight: true });
+}
+
+function failureLines({ failures }: Report, style: Style): string[] {
+  if (failures.length === 0) return [];
+  const shown = failures
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, MAX_FAILURES_SHOWN)
+    .map(({ metric, subject, reason, count, examples }) => {
+      const [example] = examples;
+      const where = example === undefined ? '' : `e.g. ${example.client} at ${example.address}`;
+      return [formatCount(count), `${subject} ${metric}`, reason, style.dim(where)];
+    });
+  const lines = textTable(shown, { indent: 2 });
+  return ['failures', ...lines, ...moreLine(failures.length - shown.length)];
+}
+
+function aboutLines({ stages, agents, notes }: Report, style: Style): string[] {
+  const lines = [];
+  if (stages.length > 0) {
+    const parts = stages.map(
+      ({ name, durationUs, endedBy }) =>
+        `${name} ${formatDuration(roundMs(durationUs))} (${endedBy})`,
+    );
+    lines.push(`${label('stages')}${parts.join(' · ')}`);
+  }
+  if (agents.length > 0) {
+    const parts = agents.map(({ id, state }) =>
+      state === 'completed' ? id : style.red(`${id} ${state}`),
+    );
+    lines.push(`${label('agents')}${parts.join(' · ')}`);
+  }
+  for (const note of notes) lines.push(`${label('note')}${note}`);
+  return lines;
+}
+
+function roundMs(us: number): number {
+  return Math.round(us / 1_000) * 1_000;
+}
+
+function moreLine(left: number): string[] {
+  return left > 0 ? [`${label('')}… and ${left} more in the report`] : [];
+}
+
+function label(text: string): string {
+  return text.padEnd(LABEL_WIDTH);
+}

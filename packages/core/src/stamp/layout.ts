@@ -25,10 +25,10 @@ export const CHECKSUM_AT = 36;
 export const DUE = 0;
 export const SENT = 1;
 
-/** One double seen as its eight bytes: the way to read and write it without a DataView a buffer. */
+/** One double seen as two words: the way to read and write it without a DataView for each buffer. */
 const double = new Float64Array(1);
-const octets = new Uint8Array(double.buffer);
-const LITTLE_ENDIAN_HOST = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+const words = new Int32Array(double.buffer);
+const HIGH_WORD = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
 
 export function writeU16(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value >>> 8;
@@ -45,7 +45,8 @@ export function writeU32(bytes: Uint8Array, at: number, value: number): void {
 /** Writes a double, most significant byte first. */
 export function writeTime(bytes: Uint8Array, at: number, time: number): void {
   double[0] = time;
-  for (let k = 0; k < 8; k++) bytes[at + k] = octets[LITTLE_ENDIAN_HOST ? 7 - k : k] ?? 0;
+  writeU32(bytes, at, words[HIGH_WORD] ?? 0);
+  writeU32(bytes, at + 4, words[1 - HIGH_WORD] ?? 0);
 }
 
 export function readU8(bytes: Uint8Array, at: number): number {
@@ -62,6 +63,7 @@ export function readI32(bytes: Uint8Array, at: number): number {
 }
 
 export function readTime(bytes: Uint8Array, at: number): number {
-  for (let k = 0; k < 8; k++) octets[LITTLE_ENDIAN_HOST ? 7 - k : k] = readU8(bytes, at + k);
+  words[HIGH_WORD] = readI32(bytes, at);
+  words[1 - HIGH_WORD] = readI32(bytes, at + 4);
   return double[0] ?? 0;
 }

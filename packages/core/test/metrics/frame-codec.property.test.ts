@@ -50,9 +50,11 @@ const FRAME: Frame = {
   ],
 };
 
+const TEXT = new TextDecoder().decode(encodeFrame(FRAME));
+
 /** The frame as JSON with one value replaced, by its path. */
 function changed(path: readonly (string | number)[], value: unknown): Uint8Array {
-  const copy: unknown = JSON.parse(JSON.stringify(FRAME));
+  const copy: unknown = JSON.parse(TEXT);
   let place: unknown = copy;
   for (const step of path.slice(0, -1)) place = Reflect.get(Object(place), step);
   Reflect.set(Object(place), path.at(-1) ?? '', value);
@@ -70,6 +72,11 @@ describe('frame codec', () => {
       }),
     );
     expect(decodeFrame(encodeFrame(FRAME))).toEqual(FRAME);
+  });
+
+  it('writes JSON of the frame, with buckets by their distance', () => {
+    expect(TEXT).toContain('"run":"run-1","agent":"a","epoch":1,"seqFrom":1,"seqTo":2');
+    expect(TEXT).toContain('"buckets":[5,1,895,1],"minUs":5,"maxUs":900,"sumUs":905');
   });
 
   it('refuses garbage bytes and garbage JSON with SQ_FRAME, never otherwise', () => {
@@ -94,7 +101,7 @@ describe('frame codec', () => {
         walk(inner, [...path, key]);
       }
     };
-    walk(FRAME, []);
+    walk(JSON.parse(TEXT), []);
     fc.assert(
       fc.property(fc.constantFrom(...paths), fc.jsonValue(), (path, value) => {
         // Either it is still a frame, or it is refused in the one way.
@@ -124,9 +131,10 @@ describe('frame codec', () => {
     ['a name that is too long', ['agent'], 'x'.repeat(70_000)],
     ['buckets that are no pairs', [...HISTOGRAM, 'buckets'], [5, 1, 6]],
     ['no buckets', [...HISTOGRAM, 'buckets'], []],
-    ['falling buckets', [...HISTOGRAM, 'buckets'], [900, 1, 5, 1]],
+    ['the same bucket twice', [...HISTOGRAM, 'buckets'], [900, 1, 0, 1]],
+    ['falling buckets', [...HISTOGRAM, 'buckets'], [900, 1, -895, 1]],
     ['a bucket out of range', [...HISTOGRAM, 'buckets'], [5, 1, 99_999, 1]],
-    ['an empty bucket', [...HISTOGRAM, 'buckets'], [5, 0, 900, 2]],
+    ['an empty bucket', [...HISTOGRAM, 'buckets'], [5, 0, 895, 2]],
     ['a minimum outside its bucket', [...HISTOGRAM, 'minUs'], 6],
     ['a maximum outside its bucket', [...HISTOGRAM, 'maxUs'], 800],
     ['a sum that cannot be', [...HISTOGRAM, 'sumUs'], 1],
@@ -137,7 +145,7 @@ describe('frame codec', () => {
   });
 
   it('takes a __proto__ in the JSON for a field that it does not know', () => {
-    const json = JSON.stringify(FRAME).replace('{', '{"__proto__":{"polluted":true},');
+    const json = TEXT.replace('{', '{"__proto__":{"polluted":true},');
     expect(decodeFrame(utf8.encode(json))).toEqual(FRAME);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
   });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -153,6 +154,7 @@ describe('golden stamps', () => {
       due: 1_500_000.25,
       sent: 1_500_100.5,
     }).write(bytes, 0);
+    expect(documented()).toContain(hex(bytes));
     expect(hex(bytes)).toBe(
       '535101090102030405060a0b0c0d0e0f10114136e360400000004136e3c48000000007089a3f1d1a',
     );
@@ -172,11 +174,18 @@ describe('golden stamps', () => {
     });
     writer.takeRest(bytes, 0, 48);
     writer.write(bytes, 0);
+    expect(documented()).toContain(hex(bytes));
     expect(hex(bytes)).toBe(
       '535101018431bb810000ffffffff00000000000000000000000042341dd760000000beef50e3b1987878787878787878',
     );
   });
 });
+
+/** The page for people, with all that only makes its numbers readable taken out. */
+function documented(): string {
+  const page = new URL('../../../../docs/reference/stamp.md', import.meta.url);
+  return readFileSync(page, 'utf8').replaceAll(/[`\s]/g, '');
+}
 
 function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

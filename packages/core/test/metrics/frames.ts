@@ -28,7 +28,7 @@ export function sparseOf(values: readonly number[]): SparseHistogram {
 const names = (Object.keys(METRICS) as MetricName[]).slice();
 const text = fc.stringMatching(/^[a-z]{1,4}$/);
 
-export const seriesDelta: fc.Arbitrary<SeriesDelta> = fc
+const seriesDelta: fc.Arbitrary<SeriesDelta> = fc
   .record({
     metric: fc.constantFrom(...names),
     subject: fc.constantFrom('devices', 'devices.beat', 'readers'),
@@ -45,7 +45,7 @@ export const seriesDelta: fc.Arbitrary<SeriesDelta> = fc
     ...(metricInfo(key.metric).kind === 'time' ? { histogram } : { value }),
   }));
 
-export const example: fc.Arbitrary<FailureExample> = fc.record({
+const example: fc.Arbitrary<FailureExample> = fc.record({
   metric: fc.constantFrom<MetricName>('connect_failed', 'publish_failed'),
   subject: fc.constantFrom('devices', 'readers'),
   reason: fc.constantFrom('refused', 'timed out'),

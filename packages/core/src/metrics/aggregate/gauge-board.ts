@@ -9,7 +9,7 @@ export interface GaugeReading {
 }
 
 /** A metric and a subject as one text. */
-export function gaugeKey(metric: MetricName, subject: string): string {
+function gaugeKey(metric: MetricName, subject: string): string {
   return `${metric}\n${subject}`;
 }
 

@@ -22,7 +22,7 @@ import { Timeline, type TimelineState } from './timeline.ts';
 export const WATERMARK_US = 3_000_000;
 
 /** Examples of a run in all: reasons are texts of brokers, and there may be any number of them. */
-export const MAX_RUN_EXAMPLES = 10_000;
+const MAX_RUN_EXAMPLES = 10_000;
 
 /** A failure example with the agent that saw it. */
 export interface AgentExample extends FailureExample {

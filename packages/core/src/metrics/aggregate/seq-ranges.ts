@@ -5,7 +5,7 @@ export interface SeqRange {
 }
 
 /** Pieces that the numbers of one epoch may be torn into; frames come in order, so it is one. */
-export const MAX_RANGES = 1_000;
+const MAX_RANGES = 1_000;
 
 /** A set of sequence numbers from 1, kept as rising ranges that neither touch nor overlap. */
 export class SeqRanges {

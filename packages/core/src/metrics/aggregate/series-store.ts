@@ -9,7 +9,7 @@ export const MAX_REASONS = 100;
 export const OTHER_REASONS = 'other reasons';
 
 /** Series of a run. A plan's own are hundreds. */
-export const MAX_RUN_SERIES = 100_000;
+const MAX_RUN_SERIES = 100_000;
 
 /** A series since the start of the run. */
 export interface SeriesTotal {

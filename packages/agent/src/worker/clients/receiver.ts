@@ -1,0 +1,70 @@
+// Data path
+import { DUE, STAMP_CORRUPT, STAMP_OK, StampReader } from '@squall/core/stamp';
+import type { InboundPublish } from '@squall/mqtt';
+import { type Moment, momentOf } from '../clock.ts';
+import { at } from '../element.ts';
+import type { Meter } from '../measure/meter.ts';
+import { BYTES_RECEIVED, CORRUPTED, DELIVERY_TIME, RECEIVED } from '../measure/series.ts';
+
+export interface ReceiverOptions {
+  readonly runHash: number;
+  readonly clockDomain: number;
+  readonly moment: Moment;
+  /** Where messages of an entry, a stage and a QoS are booked. */
+  meter(entry: number, stage: number, qos: 0 | 1): Meter;
+  /** The stage that owns what carries no stamp. */
+  currentStage(): number;
+  readonly stages: number;
+}
+
+/**
+ * Books what subscribers get. A stamp of this run says in which stage the message was due; its
+ * delivery time is recorded where sender and receiver share one clock.
+ */
+export class Receiver {
+  readonly #options: ReceiverOptions;
+  readonly #stamp = new StampReader();
+  /** The meter used last: messages of one entry and stage come in crowds. */
+  #meter: Meter | null = null;
+  #meterEntry = -1;
+  #meterStage = -1;
+  #meterQos = -1;
+
+  constructor(options: ReceiverOptions) {
+    this.#options = options;
+  }
+
+  /** Meters were opened or closed: look them up anew. */
+  forget(): void {
+    this.#meter = null;
+  }
+
+  onPublish(entry: number, publish: InboundPublish): void {
+    const { bytes, payloadAt, payloadLength, qos } = publish;
+    const outcome = this.#stamp.read(bytes, payloadAt, payloadLength);
+    const ours = outcome === STAMP_OK && this.#stamp.runHash === this.#options.runHash;
+    const stage =
+      ours && this.#stamp.stage < this.#options.stages
+        ? this.#stamp.stage
+        : this.#options.currentStage();
+    const meter = this.#meterOf(entry, stage, qos === 0 ? 0 : 1);
+    meter.add(RECEIVED, 1);
+    meter.add(BYTES_RECEIVED, payloadLength);
+    if (outcome === STAMP_CORRUPT) meter.add(CORRUPTED, 1);
+    if (ours && this.#stamp.clockDomain === this.#options.clockDomain) {
+      meter.time(DELIVERY_TIME, momentOf(this.#options.moment) - at(this.#stamp.timesUs, DUE));
+    }
+  }
+
+  #meterOf(entry: number, stage: number, qos: 0 | 1): Meter {
+    const known = this.#meter;
+    const same = entry === this.#meterEntry && stage === this.#meterStage && qos === this.#meterQos;
+    if (known !== null && same) return known;
+    const meter = this.#options.meter(entry, stage, qos);
+    this.#meter = meter;
+    this.#meterEntry = entry;
+    this.#meterStage = stage;
+    this.#meterQos = qos;
+    return meter;
+  }
+}

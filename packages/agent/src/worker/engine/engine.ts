@@ -1,0 +1,315 @@
+import type { Slice } from '@squall/core/metrics';
+import type { Plan, StageWork } from '@squall/core/plan';
+import { type StageNeeds, stageNeeds, streamKey } from '@squall/core/schedule';
+import { type Moment, momentOf } from '../clock.ts';
+import { item } from '../element.ts';
+import { SCAN_US, STALL_US } from '../limits.ts';
+import type { GroupLoad } from '../load/group-load.ts';
+import type { Recorder, SliceHead } from '../measure/recorder.ts';
+import type { StageRun } from '../publish/stage-run.ts';
+import { type StageEnd, StageTimeline, type TimelineListener } from './stage-timeline.ts';
+
+/** What the engine tells its agent. */
+export interface EngineReports {
+  started(skewUs: number): void;
+  stageState(stage: number, state: 'prologue_done' | 'complete' | 'drained'): void;
+  slice(slice: Slice): void;
+}
+
+export interface EngineOptions {
+  readonly plan: Plan;
+  /** By the group's index. */
+  readonly groups: readonly GroupLoad[];
+  readonly recorder: Recorder;
+  readonly moment: Moment;
+  readonly reports: EngineReports;
+}
+
+/** A stream at work in a stage. */
+interface LiveRun {
+  readonly group: GroupLoad;
+  readonly run: StageRun;
+  readonly clockUs: number;
+}
+
+/** A stage that is running or draining. */
+interface LiveStage {
+  readonly stage: number;
+  readonly runs: LiveRun[];
+  readonly told: Set<string>;
+  drainUntilUs: number;
+}
+
+/**
+ * The course of a run in one worker: what starts and ends at which boundary, and what is done at
+ * each tick. It has no timer and no clock of its own: `tick` is called with the moment set, and says
+ * by `nextUs` when it wants to be called again.
+ */
+export class Engine implements TimelineListener {
+  readonly #options: EngineOptions;
+  readonly #needs: readonly StageNeeds[];
+  readonly #timeline: StageTimeline;
+  readonly #live: LiveStage[] = [];
+  #started = false;
+  #nextScanUs = 0;
+  #lastTickUs = 0;
+  #expirySkipped = false;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#needs = stageNeeds(options.plan);
+    this.#timeline = new StageTimeline(options.plan.stages, this.#needs, this);
+  }
+
+  /** The current stage; the first one before the start. */
+  currentStage(): number {
+    return Math.max(0, this.#timeline.stage);
+  }
+
+  sinceStart(us: number): number {
+    return this.#started ? this.#timeline.sinceStart(us) : 0;
+  }
+
+  advance(stage: number, atUs: number): void {
+    this.#timeline.advance(stage, atUs);
+  }
+
+  clock(stage: number, atUs: number): void {
+    this.#timeline.clock(stage, atUs);
+  }
+
+  /** Ends the load now. `hard`: cuts the connections and names what is left as unfinished. */
+  stop(mode: 'graceful' | 'hard'): void {
+    const nowUs = momentOf(this.#options.moment);
+    this.#timeline.stop(nowUs);
+    while (this.#timeline.nextUs() <= nowUs) this.#timeline.pass();
+    if (mode === 'graceful') return;
+    this.#cutOff();
+    for (const { connections } of this.#options.groups) connections.closeAll(true);
+  }
+
+  /** Disconnects every client and cuts the last slice. */
+  finish(): void {
+    this.stop('graceful');
+    for (const group of this.#options.groups) group.flush();
+    this.#cutOff();
+    this.#timeline.cutNow(momentOf(this.#options.moment));
+    for (const { connections } of this.#options.groups) connections.closeAll(false);
+  }
+
+  /** When the next tick is wanted at the latest, µs. */
+  nextUs(): number {
+    let next = this.#timeline.nextUs();
+    for (const group of this.#options.groups) next = Math.min(next, group.nextUs());
+    for (const live of this.#live) next = Math.min(next, live.drainUntilUs);
+    if (this.#awaiting()) next = Math.min(next, this.#nextScanUs);
+    return next;
+  }
+
+  /** Does everything that is due at the moment. */
+  tick(): void {
+    const nowUs = momentOf(this.#options.moment);
+    while (this.#timeline.nextUs() <= nowUs) this.#passBoundary(nowUs);
+    for (const { connections, publishing } of this.#options.groups) {
+      connections.connector.work(nowUs);
+      publishing.pick(nowUs);
+    }
+    this.#expire(nowUs);
+    if (nowUs >= this.#nextScanUs) this.#scan(nowUs);
+    for (const group of this.#options.groups) group.flush();
+    this.#closeDrained(nowUs);
+    this.#tellStates();
+  }
+
+  onCut(head: SliceHead): void {
+    for (const group of this.#options.groups) {
+      group.flush();
+      group.beforeCut();
+    }
+    this.#options.reports.slice(this.#options.recorder.cut(head));
+    for (const group of this.#options.groups) group.subscribing.afterCut();
+  }
+
+  onEnter(stage: number, atUs: number): void {
+    this.#live.push({ stage, runs: [], told: new Set(), drainUntilUs: Number.POSITIVE_INFINITY });
+    for (const group of this.#options.groups) group.show(stage);
+    if (!this.#started) {
+      this.#started = true;
+      this.#options.reports.started(momentOf(this.#options.moment) - atUs);
+    }
+    const needs = item(this.#needs, stage);
+    this.#options.groups.forEach((group, index) => {
+      group.prepare(index, needs, atUs);
+    });
+    if (!needs.prologue) return;
+    // What the stage before ran too goes on at once, beside the prologue of the others.
+    this.#beginRuns(stage, atUs, (key) => needs.continues.has(key));
+  }
+
+  onClock(stage: number, clockUs: number): void {
+    const needs = item(this.#needs, stage);
+    const spec = item(this.#options.plan.stages, stage);
+    this.#beginRuns(stage, clockUs, (key) => !(needs.prologue && needs.continues.has(key)));
+    for (const work of spec.run) this.#group(work).disconnectIfAsked(work, clockUs);
+    if (spec.forUs === null) return;
+    for (const { run, clockUs: runClockUs } of this.#liveStage(stage).runs) {
+      run.feed.endAfter(between(runClockUs, clockUs) + spec.forUs);
+    }
+  }
+
+  onEnd(stage: number, end: StageEnd): void {
+    const live = this.#liveStage(stage);
+    live.drainUntilUs = end.atUs + this.#options.plan.drainUs;
+    for (const { run, clockUs } of live.runs) {
+      run.drainUntilUs = live.drainUntilUs;
+      // Where the stage ended by its `for`, the feed knows its last index already.
+      if (end.forUs === null) run.feed.endAfter(between(clockUs, end.atUs));
+    }
+  }
+
+  onSettle(): void {
+    for (const group of this.#options.groups) group.connections.connector.stopWalking();
+  }
+
+  /**
+   * What is due before a boundary is picked up before it, so that slices hold what belongs to them.
+   * After a stall it is not: it is sent now, and would be booked too early.
+   */
+  #passBoundary(nowUs: number): void {
+    const boundaryUs = this.#timeline.nextUs();
+    if (nowUs - boundaryUs <= STALL_US) {
+      for (const group of this.#options.groups) group.publishing.pick(boundaryUs);
+    }
+    this.#timeline.pass();
+  }
+
+  /**
+   * After a stall of our own, acknowledgements may lie unread: what they would set free is not
+   * dropped before the sockets were read, which happens between this tick and the next one.
+   */
+  #expire(nowUs: number): void {
+    const stalled = nowUs - this.#lastTickUs > STALL_US;
+    this.#lastTickUs = nowUs;
+    this.#expirySkipped = stalled && !this.#expirySkipped;
+    if (this.#expirySkipped) return;
+    for (const group of this.#options.groups) group.publishing.expire();
+  }
+
+  #beginRuns(stage: number, clockUs: number, fits: (key: string) => boolean): void {
+    const live = this.#liveStage(stage);
+    for (const work of item(this.#options.plan.stages, stage).run) {
+      const group = this.#group(work);
+      for (const activity of work.activities) {
+        if (activity.kind !== 'publish') continue;
+        if (!fits(streamKey(work.group, activity.stream))) continue;
+        live.runs.push({ group, clockUs, run: group.publishing.begin(activity, stage, clockUs) });
+      }
+    }
+  }
+
+  /** Takes ended stages out once nothing of them is open, or their drain is over. */
+  #closeDrained(nowUs: number): void {
+    for (let k = this.#live.length - 1; k >= 0; k--) {
+      const live = item(this.#live, k);
+      if (live.drainUntilUs === Number.POSITIVE_INFINITY) continue;
+      if (!allResolved(live) && nowUs < live.drainUntilUs) continue;
+      for (const { group, run } of live.runs) {
+        if (!run.resolved) group.publishing.drainOver(run);
+      }
+      this.#close(live);
+    }
+  }
+
+  #close(live: LiveStage): void {
+    for (const { group, run } of live.runs) {
+      // Its gauges go to 0 in the slice that is being filled.
+      run.showGauges();
+      group.publishing.remove(run);
+    }
+    this.#live.splice(this.#live.indexOf(live), 1);
+    // Subscribers of the last stage go on until the end.
+    const last = this.#options.plan.stages.length - 1;
+    if (live.stage !== last) this.#options.recorder.retire(live.stage);
+    this.#options.reports.stageState(live.stage, 'drained');
+  }
+
+  #tellStates(): void {
+    const live = this.#live.at(-1);
+    if (live === undefined || live.drainUntilUs !== Number.POSITIVE_INFINITY) return;
+    if (this.#timeline.inPrologue) {
+      if (this.#isPrepared(live)) this.#tell(live, 'prologue_done');
+      return;
+    }
+    const { forUs, until } = item(this.#options.plan.stages, live.stage);
+    if (forUs === null && until === null && this.#isComplete(live)) this.#tell(live, 'complete');
+  }
+
+  #tell(live: LiveStage, state: 'prologue_done' | 'complete'): void {
+    if (live.told.has(state)) return;
+    live.told.add(state);
+    this.#options.reports.stageState(live.stage, state);
+  }
+
+  /** Whether every activity of the stage is done; publishing is, where it has a `count`. */
+  #isComplete(live: LiveStage): boolean {
+    if (!this.#isPrepared(live) || !allResolved(live)) return false;
+    for (const work of item(this.#options.plan.stages, live.stage).run) {
+      if (!this.#group(work).connections.connector.allDisconnected) return false;
+    }
+    return true;
+  }
+
+  #isPrepared(live: LiveStage): boolean {
+    const needs = item(this.#needs, live.stage);
+    for (let index = 0; index < this.#options.groups.length; index++) {
+      if (!item(this.#options.groups, index).prepared(index, needs)) return false;
+    }
+    return true;
+  }
+
+  /** Names what is left as unfinished. */
+  #cutOff(): void {
+    for (const live of this.#live.slice()) {
+      for (const { run } of live.runs) if (!run.resolved) run.cutOff();
+      this.#close(live);
+    }
+  }
+
+  #scan(nowUs: number): void {
+    this.#nextScanUs = nowUs + SCAN_US;
+    for (const { publishing, subscribing } of this.#options.groups) {
+      publishing.scan();
+      subscribing.scan();
+    }
+  }
+
+  #awaiting(): boolean {
+    for (const { publishing, subscribing } of this.#options.groups) {
+      if (publishing.table.total > 0 || subscribing.pending) return true;
+    }
+    return false;
+  }
+
+  #group(work: StageWork): GroupLoad {
+    return item(this.#options.groups, work.group);
+  }
+
+  #liveStage(stage: number): LiveStage {
+    const live = this.#live.find((each) => each.stage === stage);
+    if (live === undefined) throw new Error(`stage ${stage} is not live`);
+    return live;
+  }
+}
+
+function allResolved(live: LiveStage): boolean {
+  for (const { run } of live.runs) if (!run.resolved) return false;
+  return true;
+}
+
+/**
+ * From one moment to a later one, µs, rounded to a tenth: the agents' clock offsets differ in the
+ * last digits, and none of them may see an index more or less than the others because of that.
+ */
+function between(fromUs: number, toUs: number): number {
+  return Math.round((toUs - fromUs) * 10) / 10;
+}

@@ -1,0 +1,43 @@
+/**
+ * The named limits of a worker process. Everything that waits, grows or loops stands here with its
+ * bound; what goes beyond is counted under a reason.
+ */
+
+/** One tick of the load, ms: the finest step of Node's timers. */
+export const TICK_MS = 1;
+
+/** Nothing due for longer than this, µs: the worker sleeps instead of ticking. */
+export const SLEEP_FROM_US = 4_000;
+
+/** The longest sleep, ms: a bound against a lost wake-up, not a rhythm. */
+export const SLEEP_MAX_MS = 1_000;
+
+/** How often time-outs (acknowledgements, SUBACKs) are looked for, µs. */
+export const SCAN_US = 250_000;
+
+/** A socket with more unsent payload than this, bytes, counts as a full window. */
+export const UNSENT_LIMIT_BYTES = 64 * 1024;
+
+/** Connection attempts of one group that may be open at the same time in one worker. */
+export const MAX_CONNECTING = 1_000;
+
+/** Messages that closed loops hand over in one tick before sockets are read again. */
+export const CLOSED_LOOP_BURST = 2_000;
+
+/** Remembered ticks of a stream, for the time at which a waiting message was picked up. */
+export const PICK_HISTORY = 16_384;
+
+/** A boundary met this late, µs, is a stall: what follows it is not booked before it. */
+export const STALL_US = 10_000;
+
+/** Distinct reasons a series may have in one slice; further ones are booked as `OTHER_REASONS`. */
+export const MAX_REASONS = 64;
+
+/** Descriptors that a worker keeps for itself: IPC, standard streams, timers, files. */
+export const RESERVED_DESCRIPTORS = 64;
+
+/** Stages a plan may have: a stage's index is one byte in the stamp. */
+export const MAX_STAGES = 255;
+
+/** How long closing connections may take after `finish`, ms. */
+export const FINISH_LINGER_MS = 300;

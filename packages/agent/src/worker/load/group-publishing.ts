@@ -1,0 +1,250 @@
+// Data path
+import type { Activity } from '@squall/core/plan';
+import { scheduleOf } from '@squall/core/schedule';
+import { InflightTable, type MqttClients, PUBLISH_PACKET_ID_MAX } from '@squall/mqtt';
+import type { ClientOrder } from '../clients/client-order.ts';
+import { type Moment, momentOf } from '../clock.ts';
+import { at, item } from '../element.ts';
+import { ClosedLoop } from '../publish/closed-loop.ts';
+import type { Feed } from '../publish/feed.ts';
+import { KeptMessages } from '../publish/kept-messages.ts';
+import { MessageSource } from '../publish/message-source.ts';
+import type { Outlet } from '../publish/outlet.ts';
+import { PacedSchedule } from '../publish/paced-schedule.ts';
+import type { PublishGroup } from '../publish/publish-group.ts';
+import { StageRun } from '../publish/stage-run.ts';
+import { Stream } from '../publish/stream.ts';
+import type { GroupServices } from './group-services.ts';
+
+export type PublishActivity = Extract<Activity, { kind: 'publish' }>;
+
+/** Everything that one group publishes: its streams, their live stages, their in-flight messages. */
+export class GroupPublishing implements PublishGroup {
+  readonly order: ClientOrder;
+  readonly moment: Moment;
+  readonly states: Uint8Array;
+  readonly blocked: Uint8Array;
+  readonly table: InflightTable;
+  readonly kept: KeptMessages | null;
+  readonly streams: readonly Stream[];
+  readonly #services: GroupServices;
+  readonly #clients: () => MqttClients;
+  /** The shortest acknowledgement time-out of the streams: no entry can be late before it. */
+  readonly #ackTimeoutUs: number;
+  /** All live runs, the oldest stage first. */
+  readonly #runs: StageRun[] = [];
+
+  constructor(services: GroupServices, clients: () => MqttClients, states: Uint8Array) {
+    const { group, order } = services;
+    this.#services = services;
+    this.#clients = clients;
+    this.order = order;
+    this.moment = services.moment;
+    this.states = states;
+    this.blocked = new Uint8Array(order.count);
+    const window = tableWindow(services);
+    this.table = new InflightTable({ clients: order.count, window });
+    this.kept = group.connect.cleanStart ? null : new KeptMessages();
+    this.streams = Array.from(group.publish, (_, index) => this.#stream(index));
+    this.#ackTimeoutUs = Math.min(...Array.from(group.publish, (each) => each.ackTimeoutUs));
+  }
+
+  get clients(): MqttClients {
+    return this.#clients();
+  }
+
+  unsentOf(position: number): number {
+    return this.#clients().writableLength(position);
+  }
+
+  /** Begins a stream in a stage; its tick 0 is due at `clockUs`. */
+  begin(activity: PublishActivity, stage: number, clockUs: number): StageRun {
+    const stream = item(this.streams, activity.stream);
+    const spec = item(this.#services.group.publish, activity.stream);
+    const paced = activity.pace.kind !== 'max';
+    const { subject, qos } = stream;
+    const meter = this.#services.recorder.meter({ kind: 'publish', subject, stage, qos });
+    const options = { stage, stream, meter, window: activity.inflight, paced };
+    const common = { order: this.order, clockUs, count: spec.count, meter, moment: this.moment };
+    const makeFeed = (outlet: Outlet): Feed =>
+      paced
+        ? new PacedSchedule({
+            ...common,
+            outlet,
+            schedule: scheduleOf(activity.pace, this.order.total),
+            backlogUs: this.#services.plan.backlogUs,
+          })
+        : new ClosedLoop({ ...common, outlet, polled: qos === 0 });
+    const run = new StageRun(options, makeFeed);
+    stream.runs.push(run);
+    this.#runs.push(run);
+    return run;
+  }
+
+  /** Takes a run out that has come to its end. */
+  remove(run: StageRun): void {
+    this.#runs.splice(this.#runs.indexOf(run), 1);
+    for (const stream of this.streams) {
+      const place = stream.runs.indexOf(run);
+      if (place >= 0) stream.runs.splice(place, 1);
+    }
+  }
+
+  /** When there is something to pick up or to drop next, µs. */
+  nextUs(): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (const run of this.#runs) next = Math.min(next, run.feed.nextUs());
+    return next;
+  }
+
+  pick(uptoUs: number): void {
+    for (const run of this.#runs) run.feed.pick(uptoUs);
+  }
+
+  expire(): void {
+    for (const run of this.#runs) run.feed.expire();
+  }
+
+  /** After a flush. */
+  settleUnsent(): void {
+    for (const run of this.#runs) run.settleUnsent();
+  }
+
+  /** Fails what got no acknowledgement in time. */
+  scan(): void {
+    const { table } = this;
+    const nowUs = momentOf(this.moment);
+    let entry = table.oldest();
+    while (entry >= 0 && nowUs - at(table.sentUs, entry) >= this.#ackTimeoutUs) {
+      const next = table.after(entry);
+      const stream = item(this.streams, at(table.stream, entry));
+      if (nowUs - at(table.sentUs, entry) >= stream.ackTimeoutUs) {
+        const position = table.clientOf(entry);
+        stream.runOf(at(table.stage, entry))?.timedOut(position);
+        table.expire(entry);
+        this.pump(position);
+      }
+      entry = next;
+    }
+  }
+
+  onPuback(position: number, packetId: number): void {
+    const { table } = this;
+    const entry = table.settle(position, packetId);
+    if (entry < 0) return;
+    const run = item(this.streams, at(table.stream, entry)).runOf(at(table.stage, entry));
+    run?.acked(position, entry);
+    table.release(entry);
+    this.pump(position);
+  }
+
+  onConnected(position: number): void {
+    if (this.kept === null) this.table.resetClient(position);
+    else this.#resend(position, this.kept);
+    this.pump(position);
+  }
+
+  onDrained(position: number): void {
+    this.blocked[position] = 0;
+    for (const run of this.#runs) run.allSent(position);
+    this.pump(position);
+  }
+
+  /** The connection went. `forGood`: the plan ended the session, even a kept one. */
+  onLost(position: number, forGood = false): void {
+    this.blocked[position] = 0;
+    if (this.kept !== null && !forGood) {
+      for (const run of this.#runs) run.lostKeeping(position);
+      return;
+    }
+    const { table } = this;
+    let entry = table.nextOf(position, 0);
+    while (entry >= 0) {
+      table.release(entry);
+      entry = table.nextOf(position, table.positionOf(entry) + 1);
+    }
+    for (const run of this.#runs) run.lost(position);
+  }
+
+  onGaveUp(position: number): void {
+    for (const run of this.#runs) run.feed.giveUp(position);
+  }
+
+  /** The client may have room again. */
+  pump(position: number): void {
+    for (const run of this.#runs) run.feed.pump(position);
+  }
+
+  /** The drain of a run is over. */
+  drainOver(run: StageRun): void {
+    const { table } = this;
+    let entry = table.oldest();
+    while (entry >= 0) {
+      const next = table.after(entry);
+      const stream = item(this.streams, at(table.stream, entry));
+      if (at(table.stage, entry) === run.stage && stream.runs.includes(run)) table.expire(entry);
+      entry = next;
+    }
+    run.drainOver();
+  }
+
+  showGauges(): void {
+    for (const run of this.#runs) run.showGauges();
+  }
+
+  #resend(position: number, kept: KeptMessages): void {
+    const { table } = this;
+    const entries: number[] = [];
+    let entry = table.nextOf(position, 0);
+    while (entry >= 0) {
+      entries.push(entry);
+      entry = table.nextOf(position, table.positionOf(entry) + 1);
+    }
+    const counts = new Map<StageRun, number>();
+    for (const each of kept.inOrder(entries)) {
+      const message = kept.message(each);
+      const run = item(this.streams, at(table.stream, each)).runOf(at(table.stage, each));
+      if (message === undefined || run === undefined) continue;
+      this.clients.publish(position, message);
+      counts.set(run, (counts.get(run) ?? 0) + 1);
+    }
+    for (const [run, count] of counts) run.resent(position, count);
+  }
+
+  #stream(index: number): Stream {
+    const { group, order, context, firstSubject, runHash, clockDomain, moment } = this.#services;
+    const spec = item(group.publish, index);
+    const stamp = { runHash, clockDomain, subject: firstSubject + index };
+    const source = new MessageSource({ stream: spec, order, context, stamp, moment });
+    const { subject, qos, ackTimeoutUs } = spec;
+    return new Stream({ index, subject, qos, ackTimeoutUs, group: this, source });
+  }
+}
+
+/**
+ * The in-flight window of a client over all its streams: packet ids are one space a connection.
+ * A stage may widen a stream's window, so the widest one counts.
+ * @throws RangeError where more than the packet ids of a connection are asked for.
+ */
+function tableWindow(services: GroupServices): number {
+  const { plan, group } = services;
+  let window = 0;
+  group.publish.forEach((stream, index) => {
+    if (stream.qos === 0) return;
+    let widest = stream.inflight;
+    for (const work of plan.stages.flatMap((stage) => stage.run)) {
+      if (plan.groups[work.group] !== group) continue;
+      for (const activity of work.activities) {
+        if (activity.kind !== 'publish' || activity.stream !== index) continue;
+        widest = Math.max(widest, activity.inflight);
+      }
+    }
+    window += widest;
+  });
+  if (window > PUBLISH_PACKET_ID_MAX) {
+    throw new RangeError(
+      `group ${group.name}: ${window} messages in flight a client; at most ${PUBLISH_PACKET_ID_MAX} have a packet id`,
+    );
+  }
+  return Math.max(1, window);
+}

@@ -1,0 +1,29 @@
+import { NOT_SENT } from '@squall/core/metrics';
+
+/** Reasons that the worker itself gives; those of connections come from `@squall/mqtt`. */
+export const DROPPED_GENERATOR = 'generator';
+export const DROPPED_NOT_CONNECTED = 'not_connected';
+export const DROPPED_WINDOW = 'window';
+export const DROPPED_BACKPRESSURE = 'backpressure';
+
+export const CONNECTION_LOST = 'connection lost';
+export const NO_ACK_IN_TIME = 'no acknowledgement within the time-out';
+export const NO_ACK_BY_DRAIN_END = 'no acknowledgement by the end of the drain';
+
+/** Handed to the socket, but still in user space when the connection went. */
+export const LOST_BEFORE_SENT = `${NOT_SENT}connection lost`;
+export const UNSENT_IN_TIME = `${NOT_SENT}no room in the socket within the time-out`;
+export const UNSENT_BY_DRAIN_END = `${NOT_SENT}no room in the socket by the end of the drain`;
+/** The topic or payload of this very message could not be made. */
+export const NOT_RENDERED = NOT_SENT;
+
+export const UNFINISHED_WAITING = 'waiting';
+export const UNFINISHED_IN_FLIGHT = 'in_flight';
+
+export const SUBSCRIBE_TIMED_OUT = 'no SUBACK within the time-out';
+export const SUBSCRIBE_REFUSED = 'refused (0x80)';
+export const SUBSCRIBE_CONNECTION_LOST = 'connection lost before the SUBACK';
+export const SUBSCRIBE_NOT_CONNECTED = 'not connected';
+
+/** Stands for all reasons of a series beyond `MAX_REASONS`. */
+export const OTHER_REASONS = 'other reasons';

@@ -1,0 +1,89 @@
+import type { MetricName } from '@squall/core/metrics';
+
+/**
+ * What a worker can record, as small numbers: places in the typed arrays of a `Meter`. Counters that
+ * carry a reason are not here, they go through `Meter.fail`.
+ */
+export const COUNTER_NAMES = [
+  'connect_attempts',
+  'connected',
+  'planned',
+  'scheduled',
+  'sent',
+  'acked',
+  'published',
+  'retransmitted',
+  'subscribed',
+  'received',
+  'corrupted',
+  'bytes_sent',
+  'bytes_received',
+  'wire_sent',
+  'wire_received',
+] as const satisfies readonly MetricName[];
+
+export const CONNECT_ATTEMPTS = 0;
+export const CONNECTED = 1;
+export const PLANNED = 2;
+export const SCHEDULED = 3;
+export const SENT = 4;
+export const ACKED = 5;
+export const PUBLISHED = 6;
+export const RETRANSMITTED = 7;
+export const SUBSCRIBED = 8;
+export const RECEIVED = 9;
+export const CORRUPTED = 10;
+export const BYTES_SENT = 11;
+export const BYTES_RECEIVED = 12;
+export const WIRE_SENT = 13;
+export const WIRE_RECEIVED = 14;
+
+export const TIME_NAMES = [
+  'connect_time',
+  'subscribe_time',
+  'lateness',
+  'wait_time',
+  'service_time',
+  'publish_time',
+  'delivery_time',
+] as const satisfies readonly MetricName[];
+
+export const CONNECT_TIME = 0;
+export const SUBSCRIBE_TIME = 1;
+export const LATENESS = 2;
+export const WAIT_TIME = 3;
+export const SERVICE_TIME = 4;
+export const PUBLISH_TIME = 5;
+export const DELIVERY_TIME = 6;
+
+export const GAUGE_NAMES = [
+  'connections',
+  'inflight',
+  'backlog',
+] as const satisfies readonly MetricName[];
+
+export const CONNECTIONS = 0;
+export const INFLIGHT = 1;
+export const BACKLOG = 2;
+
+/** Metrics with a reason. */
+export type FailureMetric =
+  | 'connect_failed'
+  | 'disconnected'
+  | 'dropped'
+  | 'publish_failed'
+  | 'subscribe_failed'
+  | 'unfinished';
+
+/**
+ * The series that a meter of each kind shows from its first slice on, at 0 if need be: a counter
+ * that stayed 0 in a stage that ran is data.
+ */
+export const SHOWN_FROM_START = {
+  connections: [CONNECT_ATTEMPTS, CONNECTED],
+  publish: [PLANNED, SCHEDULED, SENT, ACKED, PUBLISHED],
+  subscribe: [SUBSCRIBED],
+  receive: [RECEIVED],
+} as const;
+
+export type MeterKind = keyof typeof SHOWN_FROM_START;

@@ -1,0 +1,249 @@
+// Data path
+import { dueUs, type Schedule, ticksBefore } from '@squall/core/schedule';
+import { type ClientOrder, ownedTicks } from '../clients/client-order.ts';
+import { type Moment, momentOf } from '../clock.ts';
+import { at } from '../element.ts';
+import type { Meter } from '../measure/meter.ts';
+import {
+  DROPPED_BACKPRESSURE,
+  DROPPED_GENERATOR,
+  DROPPED_NOT_CONNECTED,
+  DROPPED_WINDOW,
+} from '../measure/reasons.ts';
+import { LATENESS, PLANNED, SCHEDULED, WAIT_TIME } from '../measure/series.ts';
+import type { Feed } from './feed.ts';
+import { BACKPRESSURE, GONE, NOT_CONNECTED, OPEN, type Outlet, WINDOW_FULL } from './outlet.ts';
+import { PickHistory } from './pick-history.ts';
+
+export interface PacedOptions {
+  readonly order: ClientOrder;
+  readonly schedule: Schedule;
+  /** µs of CLOCK_MONOTONIC at which tick 0 is due. */
+  readonly clockUs: number;
+  /** Ticks of the whole group that the stream has at most (`count`), or null. */
+  readonly count: number | null;
+  readonly backlogUs: number;
+  readonly moment: Moment;
+  readonly meter: Meter;
+  readonly outlet: Outlet;
+}
+
+/**
+ * The open loop of one (stream, stage): picks every message at its due time, whatever became of the
+ * ones before. What a client cannot take waits with its due time, up to the backlog.
+ *
+ * Nothing is stored per message. A client's messages are numbered; the cursor says how many were
+ * picked, `#next` which one is to go out next, and the difference waits. The expiry is a second
+ * cursor over the same schedule, one backlog behind, that moves only while something waits.
+ */
+export class PacedSchedule implements Feed {
+  readonly #options: PacedOptions;
+  readonly #total: number;
+  readonly #ranks: Uint32Array;
+  readonly #next: Uint32Array;
+  readonly #history = new PickHistory();
+  /** Ticks from here on do not belong to the stage. */
+  #limit: number;
+  #round = 0;
+  #position = 0;
+  #waiting = 0;
+  #expiryRound = 0;
+  #expiryPosition = 0;
+  #planned = false;
+  readonly #due = new Float64Array(1);
+
+  constructor(options: PacedOptions) {
+    this.#options = options;
+    this.#total = options.order.total;
+    this.#ranks = options.order.ranks;
+    this.#next = new Uint32Array(options.order.count);
+    this.#limit = options.count ?? Number.POSITIVE_INFINITY;
+    if (options.count !== null) this.#bookPlanned();
+  }
+
+  /**
+   * The stage's end is known: its messages are those due in `lengthUs` from the schedule's clock,
+   * that moment itself not included.
+   */
+  endAfter(lengthUs: number): void {
+    const owned = ticksBefore(this.#options.schedule, Math.max(0, lengthUs));
+    // Word of the end can come late: what was picked up by then stays the stage's.
+    this.#limit = Math.min(this.#limit, Math.max(owned, this.#tick()));
+    this.#bookPlanned();
+  }
+
+  /** Due messages that wait for their client. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Whether every message of the stage was picked up. */
+  get exhausted(): boolean {
+    return this.#tick() >= this.#limit;
+  }
+
+  /** When there is something to do next, µs; Infinity where nothing is left. */
+  nextUs(): number {
+    const pickUs = this.exhausted ? Number.POSITIVE_INFINITY : this.#dueUs(this.#tick());
+    return this.#waiting === 0 ? pickUs : Math.min(pickUs, this.#expiryUs());
+  }
+
+  /** Picks up everything that is due at `uptoUs`, which is not after the moment. */
+  pick(uptoUs: number): void {
+    let tick = this.#tick();
+    if (tick >= this.#limit || this.#dueUs(tick) > uptoUs) return;
+    const { meter, moment } = this.#options;
+    this.#history.note(tick, momentOf(moment));
+    while (tick < this.#limit) {
+      const due = this.#dueUs(tick);
+      if (due > uptoUs) break;
+      this.#due[0] = due;
+      meter.add(SCHEDULED, 1);
+      meter.time(LATENESS, momentOf(moment) - due);
+      this.#pickOne();
+      this.#position += 1;
+      if (this.#position === this.#next.length) {
+        this.#position = 0;
+        this.#round += 1;
+      }
+      tick = this.#tick();
+    }
+  }
+
+  /** Drops what has waited longer than the backlog. */
+  expire(): void {
+    while (this.#waiting > 0 && this.#expiryUs() < momentOf(this.#options.moment)) {
+      const position = this.#expiryPosition;
+      if (at(this.#next, position) === this.#expiryRound) {
+        this.#next[position] = this.#expiryRound + 1;
+        this.#waiting -= 1;
+        this.#drop(this.#options.outlet.refusal(position), 1);
+      }
+      this.#expiryPosition += 1;
+      if (this.#expiryPosition === this.#next.length) {
+        this.#expiryPosition = 0;
+        this.#expiryRound += 1;
+      }
+    }
+  }
+
+  /** Sends what waits for this client, as far as it takes it. */
+  pump(position: number): void {
+    if (this.#waiting === 0) return;
+    const { meter, moment, outlet } = this.#options;
+    const picked = this.#pickedOf(position);
+    let index = at(this.#next, position);
+    while (index < picked && outlet.refusal(position) === OPEN) {
+      this.#waiting -= 1;
+      this.#next[position] = index + 1;
+      const tick = index * this.#total + at(this.#ranks, position);
+      const due = this.#dueUs(tick);
+      this.#due[0] = due;
+      if (outlet.hand(position, this.#due)) {
+        meter.time(WAIT_TIME, momentOf(moment) - this.#history.pickedUs(tick, due));
+      }
+      index += 1;
+    }
+  }
+
+  /** The client finally failed: what waits for it is dropped at once. */
+  giveUp(position: number): void {
+    this.#drop(GONE, this.#forget(position));
+  }
+
+  /** The drain is over: what still waits is dropped for the reason that keeps it. */
+  dropWaiting(): void {
+    for (let position = 0; this.#waiting > 0 && position < this.#next.length; position++) {
+      const waited = this.#forget(position);
+      if (waited > 0) this.#drop(this.#options.outlet.refusal(position), waited);
+    }
+  }
+
+  /** The load was cut off: forgets what waits and gives its number. */
+  abandon(): number {
+    const left = this.#waiting;
+    for (let position = 0; position < this.#next.length; position++) this.#forget(position);
+    return left;
+  }
+
+  #pickOne(): void {
+    const position = this.#position;
+    const { outlet, backlogUs, meter, moment } = this.#options;
+    // Earlier ones of the client wait: this one stands behind them.
+    if (at(this.#next, position) !== this.#round) {
+      this.#waiting += 1;
+      return;
+    }
+    if (momentOf(moment) - at(this.#due, 0) > backlogUs) {
+      this.#next[position] = this.#round + 1;
+      meter.fail('dropped', DROPPED_GENERATOR);
+      return;
+    }
+    const refusal = outlet.refusal(position);
+    if (refusal === OPEN) {
+      this.#next[position] = this.#round + 1;
+      if (outlet.hand(position, this.#due)) meter.time(WAIT_TIME, 0);
+    } else if (refusal === GONE) {
+      this.#next[position] = this.#round + 1;
+      this.#drop(GONE, 1);
+    } else {
+      if (this.#waiting === 0) {
+        this.#expiryRound = this.#round;
+        this.#expiryPosition = position;
+      }
+      this.#waiting += 1;
+    }
+  }
+
+  #drop(refusal: number, n: number): void {
+    this.#options.meter.fail('dropped', dropReason(refusal), n);
+  }
+
+  /** Takes a client's waiting messages out and gives their number. */
+  #forget(position: number): number {
+    const picked = this.#pickedOf(position);
+    const waited = picked - at(this.#next, position);
+    this.#next[position] = picked;
+    this.#waiting -= waited;
+    return waited;
+  }
+
+  /** Messages of a client that were picked up. */
+  #pickedOf(position: number): number {
+    return position < this.#position ? this.#round + 1 : this.#round;
+  }
+
+  #tick(): number {
+    if (this.#next.length === 0) return Number.POSITIVE_INFINITY;
+    return this.#round * this.#total + at(this.#ranks, this.#position);
+  }
+
+  #dueUs(tick: number): number {
+    return this.#options.clockUs + dueUs(this.#options.schedule, tick);
+  }
+
+  #expiryUs(): number {
+    const tick = this.#expiryRound * this.#total + at(this.#ranks, this.#expiryPosition);
+    return this.#dueUs(tick) + this.#options.backlogUs;
+  }
+
+  #bookPlanned(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    this.#options.meter.add(PLANNED, ownedTicks(this.#options.order, this.#limit));
+  }
+}
+
+function dropReason(refusal: number): string {
+  switch (refusal) {
+    case WINDOW_FULL:
+      return DROPPED_WINDOW;
+    case BACKPRESSURE:
+      return DROPPED_BACKPRESSURE;
+    case NOT_CONNECTED:
+    case GONE:
+      return DROPPED_NOT_CONNECTED;
+    default:
+      return DROPPED_GENERATOR;
+  }
+}

@@ -1,0 +1,20 @@
+import type { InflightTable, MqttClients } from '@squall/mqtt';
+import type { ClientOrder } from '../clients/client-order.ts';
+import type { Moment } from '../clock.ts';
+import type { KeptMessages } from './kept-messages.ts';
+
+/** What the streams of one group share: its clients, their states and their in-flight messages. */
+export interface PublishGroup {
+  readonly order: ClientOrder;
+  readonly clients: Pick<MqttClients, 'publish'>;
+  readonly moment: Moment;
+  /** One of `connection-state.ts` a client. */
+  readonly states: Uint8Array;
+  /** 1 where bytes of the client were seen waiting in user space. */
+  readonly blocked: Uint8Array;
+  readonly table: InflightTable;
+  /** Copies of what is in flight, where sessions outlive connections. */
+  readonly kept: KeptMessages | null;
+  /** Bytes of the client in user space. */
+  unsentOf(position: number): number;
+}

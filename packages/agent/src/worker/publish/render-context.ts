@@ -1,0 +1,45 @@
+import type { Group } from '@squall/core/plan';
+import type { TemplateContext } from '@squall/core/template';
+
+export interface RenderOptions {
+  readonly group: Group;
+  readonly shortRun: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly vars: Readonly<Record<string, string>>;
+  /** Seed of `{{random}}` and `{{uuid}}`: another one in every worker. */
+  readonly seed: number;
+}
+
+/** What templates of one group are rendered with; the places of client and message are set before. */
+export class RenderContext implements TemplateContext {
+  n = 0;
+  blockN = 0;
+  seq = 0;
+  readonly clients: number;
+  readonly run: string;
+  readonly group: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly vars: Readonly<Record<string, string>>;
+  #state: number;
+
+  constructor(options: RenderOptions) {
+    this.clients = options.group.clients;
+    this.run = options.shortRun;
+    this.group = options.group.name;
+    this.secrets = options.secrets;
+    this.vars = options.vars;
+    this.#state = options.seed >>> 0;
+  }
+
+  get nowMs(): number {
+    return Date.now();
+  }
+
+  /** mulberry32: small, fast and good enough for payloads; not for secrets. */
+  random(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  }
+}

@@ -1,0 +1,195 @@
+import type { Plan } from '@squall/core/plan';
+import { runHash } from '@squall/core/stamp';
+import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
+import { MAX_ENTRIES } from './clients/subscriptions.ts';
+import { clientOrder } from './clients/client-order.ts';
+import type { Moment, ReadClock } from './clock.ts';
+import { Engine } from './engine/engine.ts';
+import { Pacer } from './engine/pacer.ts';
+import { descriptorShortage } from './host-limits.ts';
+import type { FromWorker, ToWorker } from './ipc.ts';
+import { MAX_STAGES } from './limits.ts';
+import { GroupLoad } from './load/group-load.ts';
+import { LoopDelay } from './measure/loop-delay.ts';
+import { Recorder } from './measure/recorder.ts';
+import { RenderContext } from './publish/render-context.ts';
+
+/** What a worker needs of its process. */
+export interface WorkerPlatform {
+  readonly readClock: ReadClock;
+  readonly createClients: (options: MqttClientsOptions) => MqttClients;
+  /** Descriptors that the process may hold. */
+  readonly descriptorLimit: number;
+  send(message: FromWorker): void;
+  /** CPU seconds and the largest resident memory of the process so far. */
+  usage(): { readonly cpuSeconds: number; readonly rssBytesMax: number };
+  /** The worker is done: the process may go once what was sent has left. */
+  exit(): void;
+}
+
+type Init = Extract<ToWorker, { type: 'init' }>;
+
+interface Load {
+  readonly engine: Engine;
+  readonly pacer: Pacer;
+  readonly groups: readonly GroupLoad[];
+}
+
+/** One worker process, apart from its process: takes the agent's messages and runs the load. */
+export class Worker {
+  readonly #platform: WorkerPlatform;
+  readonly #moment: Moment = new Float64Array(1);
+  readonly #delay = new LoopDelay();
+  #load: Load | null = null;
+
+  constructor(platform: WorkerPlatform) {
+    this.#platform = platform;
+    platform.readClock(this.#moment);
+  }
+
+  onMessage(message: ToWorker): void {
+    this.#platform.readClock(this.#moment);
+    if (message.type === 'init') {
+      this.#init(message);
+      return;
+    }
+    const load = this.#load;
+    if (load === null) return;
+    switch (message.type) {
+      case 'advance':
+        load.engine.advance(message.stage, message.atUs);
+        break;
+      case 'clock':
+        load.engine.clock(message.stage, message.atUs);
+        break;
+      case 'stop':
+        load.engine.stop(message.mode);
+        break;
+      case 'finish':
+        this.#finish(load);
+        return;
+    }
+    load.pacer.wake();
+  }
+
+  /** Cuts every connection at once and says nothing more: the agent is gone. */
+  abort(): void {
+    this.#load?.pacer.stop();
+    for (const group of this.#load?.groups ?? []) group.clients.close();
+    this.#load = null;
+  }
+
+  #init(init: Init): void {
+    const reasons = refusals(init, this.#platform.descriptorLimit);
+    if (reasons.length === 0) {
+      try {
+        this.#load = this.#build(init);
+      } catch (error) {
+        reasons.push(error instanceof Error ? error.message : String(error));
+      }
+    }
+    if (reasons.length > 0) this.#platform.send({ type: 'refused', reasons });
+    else this.#platform.send({ type: 'ready' });
+  }
+
+  #build(init: Init): Load {
+    const { plan } = init;
+    const recorder = new Recorder();
+    // Groups look at the timeline and wake the pacer, which are made of the groups.
+    let load: Load | null = null;
+    const timeline = {
+      currentStage: (): number => load?.engine.currentStage() ?? 0,
+      sinceStart: (us: number): number => load?.engine.sinceStart(us) ?? 0,
+    };
+    const wake = (): void => load?.pacer.wake();
+    const groups = plan.groups.map((group, index) => {
+      const target = plan.targets[group.target];
+      const range = init.ranges[index];
+      if (target === undefined) throw new RangeError(`group ${group.name} has no target`);
+      if (range === undefined) throw new RangeError(`group ${group.name} has no share`);
+      return new GroupLoad({
+        plan,
+        group,
+        target,
+        recorder,
+        timeline,
+        wake,
+        order: clientOrder(range, group.clients),
+        context: new RenderContext({
+          group,
+          shortRun: init.shortRun,
+          secrets: init.secrets,
+          vars: plan.vars,
+          seed: runHash(`${init.run}/${init.agent}/${init.worker}/${group.name}`),
+        }),
+        moment: this.#moment,
+        runHash: runHash(init.run),
+        clockDomain: init.clockDomain,
+        firstSubject: streamsBefore(plan, index),
+        createClients: this.#platform.createClients,
+      });
+    });
+    const engine = new Engine({
+      plan,
+      groups,
+      recorder,
+      moment: this.#moment,
+      reports: {
+        started: (skewUs) => this.#platform.send({ type: 'started', skewUs }),
+        stageState: (stage, state) =>
+          this.#platform.send({ type: 'stage_state', stage, state, failed: failedOf(groups) }),
+        slice: (slice) =>
+          this.#platform.send({
+            type: 'slice',
+            slice,
+            loopDelayP99Us: this.#delay.takeP99Us(),
+          }),
+      },
+    });
+    const time = { moment: this.#moment, readClock: this.#platform.readClock };
+    const pacer = new Pacer(engine, time, this.#delay);
+    load = { engine, pacer, groups };
+    return load;
+  }
+
+  #finish(load: Load): void {
+    load.engine.finish();
+    load.pacer.stop();
+    this.#platform.send({ type: 'finished', ...this.#platform.usage() });
+    this.#load = null;
+    this.#platform.exit();
+  }
+}
+
+/** Why the worker cannot take its share, one sentence each. */
+function refusals(init: Init, limit: number): string[] {
+  const { plan, ranges } = init;
+  const reasons: string[] = [];
+  const clients = ranges.reduce((sum, range) => sum + range.clients, 0);
+  const shortage = descriptorShortage(clients, limit);
+  if (shortage !== null) reasons.push(shortage);
+  if (plan.stages.length > MAX_STAGES) {
+    reasons.push(`the plan has ${plan.stages.length} stages, a worker takes at most ${MAX_STAGES}`);
+  }
+  for (const group of plan.groups) {
+    if (group.subscribe.length <= MAX_ENTRIES) continue;
+    reasons.push(
+      `group ${group.name} has ${group.subscribe.length} subscribe entries, a client takes at most ${MAX_ENTRIES}`,
+    );
+  }
+  return reasons;
+}
+
+/** Clients that finally failed, by group; groups without any are left out. */
+function failedOf(groups: readonly GroupLoad[]): Record<string, number> {
+  const failed: Record<string, number> = {};
+  for (const { name, connections } of groups) {
+    if (connections.connector.failed > 0) failed[name] = connections.connector.failed;
+  }
+  return failed;
+}
+
+/** Streams are numbered through the whole plan, for the stamp. */
+function streamsBefore(plan: Plan, group: number): number {
+  return plan.groups.slice(0, group).reduce((sum, each) => sum + each.publish.length, 0);
+}

@@ -1,3 +1,4 @@
+export { buildReport } from './build.ts';
 export { type AgentLateness, type GeneratorFacts, GeneratorWatch } from './generator-watch.ts';
 export type {
   AgentRecord,
@@ -7,6 +8,8 @@ export type {
   ScaledValue,
   StageRecord,
 } from './input.ts';
+export { checkReport } from './invariants.ts';
+export { toJunit } from './junit.ts';
 export {
   type Book,
   type Figures,
@@ -20,3 +23,4 @@ export {
   type ValidityState,
   type Verdict,
 } from './model.ts';
+export { type Decision, decide, EXIT_CODES, type VerdictInput } from './verdict.ts';

@@ -1,0 +1,191 @@
+import {
+  type MetricName,
+  NOT_SENT,
+  type RunAggregate,
+  type SeriesTotal,
+} from '../metrics/index.ts';
+import type { Plan, PublishStream } from '../plan/plan.ts';
+import type { AgentRecord, ReportInput } from './input.ts';
+import type { Book } from './model.ts';
+
+/** Reasons of `unfinished`: due and not sent, sent and not acknowledged, when the load was cut. */
+export const WAITING = 'waiting';
+export const IN_FLIGHT = 'in_flight';
+
+type BooksInput = Pick<ReportInput, 'plan' | 'agents' | 'aggregate' | 'outcome'>;
+
+/**
+ * The books of every publish stream and of every group's connections: what went in equals what came
+ * out, every difference by its name. What a lost agent did not report any more is a difference with
+ * the agent's name; without one, nothing may be left over.
+ */
+export function booksOf(input: BooksInput): Book[] {
+  const { plan, aggregate } = input;
+  if (aggregate === null) return [];
+  const ledger = new SubjectSums(aggregate);
+  return plan.groups.flatMap((group) => [
+    ...connectBooks(group.name, { input, ledger }),
+    ...group.publish.flatMap((stream) => streamBooks(stream, { input, ledger, plan })),
+  ]);
+}
+
+/** Agents of which not everything arrived. */
+export function incompleteAgents(agents: readonly AgentRecord[]): AgentRecord[] {
+  return agents.filter(
+    (agent) =>
+      agent.state !== 'completed' ||
+      agent.workersLost.length > 0 ||
+      agent.framesProduced === null ||
+      agent.framesReceived < agent.framesProduced,
+  );
+}
+
+interface Account {
+  readonly input: BooksInput;
+  readonly ledger: SubjectSums;
+}
+
+function streamBooks(stream: PublishStream, account: Account & { readonly plan: Plan }): Book[] {
+  const { input, ledger } = account;
+  const { subject } = stream;
+  const sum = (metric: MetricName) => ledger.sum(subject, metric);
+  const failed = sum('publish_failed');
+  const notSent = ledger.sum(subject, 'publish_failed', (reason) => reason.startsWith(NOT_SENT));
+  const waiting = ledger.sum(subject, 'unfinished', (reason) => reason === WAITING);
+  const inFlight = sum('unfinished') - waiting;
+  const [scheduled, sent, ended] = [sum('scheduled'), sum('sent'), sum('published')];
+  const before = [
+    term('sent', sent),
+    term('dropped', sum('dropped')),
+    term('failed before sending', notSent),
+    term('waiting at the end', waiting),
+  ];
+  const after = [
+    term(stream.qos === 0 ? 'published' : 'acked', stream.qos === 0 ? ended : sum('acked')),
+    term('failed after sending', failed - notSent),
+    term('in flight at the end', inFlight),
+  ];
+  const lost = lostOf(input, subject);
+  const open = [scheduled - total(before), sent - total(after)] as const;
+  // What is left over must be what the lost agents alone leave over, not a cent more.
+  const explained = lost !== null && open[0] + open[1] === lost.residual;
+  return [
+    plannedBook(subject, { planned: sum('planned'), scheduled, input }),
+    book(`${subject}: scheduled`, scheduled, { terms: before, lost: explained ? lost : null }),
+    book(`${subject}: sent`, sent, { terms: after, lost: explained ? lost : null }),
+  ];
+}
+
+interface Term {
+  readonly name: string;
+  readonly value: number;
+}
+
+function term(name: string, value: number): Term {
+  return { name, value };
+}
+
+function total(terms: readonly Term[]): number {
+  return terms.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** Messages that the plan has, and that were not due (or not picked up) before the load ended. */
+function plannedBook(
+  subject: string,
+  {
+    planned,
+    scheduled,
+    input,
+  }: { readonly planned: number; readonly scheduled: number; readonly input: BooksInput },
+): Book {
+  const short = planned - scheduled;
+  const early = input.outcome.kind !== 'completed' || incompleteAgents(input.agents).length > 0;
+  const named = short > 0 && early ? short : 0;
+  return book(`${subject}: planned`, planned, {
+    terms: [term('scheduled', scheduled), term('not yet due at the end', named)],
+    lost: null,
+  });
+}
+
+interface RightSide {
+  readonly terms: readonly Term[];
+  readonly lost: Lost | null;
+}
+
+function book(name: string, left: number, { terms, lost }: RightSide): Book {
+  const names = terms.map((one) => one.name).join(' + ');
+  const right = total(terms);
+  const open = left - right;
+  if (lost === null || open === 0) {
+    return { equation: `${name} = ${names}`, left, right, holds: open === 0 };
+  }
+  // A lost frame can hide either side; the books stay whole numbers of messages.
+  const unreported = `not reported by ${lost.agents}`;
+  return open > 0
+    ? { equation: `${name} = ${names} + ${unreported}`, left, right: left, holds: true }
+    : { equation: `${name} + ${unreported} = ${names}`, left: right, right, holds: true };
+}
+
+interface Lost {
+  readonly agents: string;
+  readonly residual: number;
+}
+
+/** What the agents that did not report to the end leave over by themselves. */
+function lostOf({ agents, aggregate }: BooksInput, subject: string): Lost | null {
+  const incomplete = incompleteAgents(agents);
+  if (incomplete.length === 0 || aggregate === null) return null;
+  let residual = 0;
+  for (const { id } of incomplete) {
+    const counters = [...aggregate.agentCounters(id)];
+    const sum = (metric: MetricName) =>
+      counters
+        .filter(({ key }) => key.subject === subject && key.metric === metric)
+        .reduce((all, { value }) => all + value, 0);
+    residual +=
+      sum('scheduled') -
+      sum('published') -
+      sum('dropped') -
+      sum('publish_failed') -
+      sum('unfinished');
+  }
+  return { agents: incomplete.map((agent) => agent.id).join(', '), residual };
+}
+
+/** Attempts that had no answer yet when the run ended are under way, one a client at most. */
+function connectBooks(group: string, { input, ledger }: Account): Book[] {
+  const clients = input.plan.groups.find((one) => one.name === group)?.clients ?? 0;
+  const attempts = ledger.sum(group, 'connect_attempts');
+  const connected = ledger.sum(group, 'connected');
+  const failed = ledger.sum(group, 'connect_failed');
+  const open = attempts - connected - failed;
+  const possible = open >= 0 && open <= clients;
+  return [
+    book(`${group}: connect_attempts`, attempts, {
+      terms: [
+        term('connected', connected),
+        term('connect_failed', failed),
+        term('under way at the end', possible ? open : 0),
+      ],
+      lost: null,
+    }),
+  ];
+}
+
+/** Counters of the run by subject and metric. */
+class SubjectSums {
+  readonly #totals: readonly SeriesTotal[];
+
+  constructor(aggregate: RunAggregate) {
+    this.#totals = [...aggregate.series()].filter(({ histogram }) => histogram === null);
+  }
+
+  sum(subject: string, metric: MetricName, reason?: (reason: string) => boolean): number {
+    let sum = 0;
+    for (const { key, value } of this.#totals) {
+      if (key.subject !== subject || key.metric !== metric) continue;
+      if (reason === undefined || reason(key.reason ?? '')) sum += value;
+    }
+    return sum;
+  }
+}

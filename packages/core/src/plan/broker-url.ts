@@ -6,7 +6,7 @@ import type { Fault } from './schema/leaves.ts';
 const MQTT_PORT = 1883;
 
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):\/\//;
-const AUTHORITY = /^(?:\[([0-9A-Fa-f:.%]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/;
+const AUTHORITY = /^(?:\[([0-9A-Fa-f:.]+(?:%[\w.-]+)?)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/;
 const LATER_SCHEMES = ['mqtts', 'ws', 'wss'];
 
 /** `mqtt://host:port` taken apart, or what is wrong with it. */

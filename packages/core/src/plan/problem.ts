@@ -26,6 +26,8 @@ export interface Finding {
   readonly code?: ErrorCode | undefined;
   /** Place inside the value's text, from 1. */
   readonly column?: number | undefined;
+  /** The column counts in the text as the file has it, before variables were filled in. */
+  readonly inFile?: boolean | undefined;
   /** The key itself is at fault, not what it holds. */
   readonly atKey?: boolean | undefined;
 }

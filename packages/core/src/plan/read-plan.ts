@@ -5,6 +5,7 @@ import type { Plan } from './plan.ts';
 import { type Finding, Findings, type PlanProblem, printPath } from './problem.ts';
 import { Scaler, type ScaledValue } from './scale.ts';
 import { planFile } from './schema/plan-file.ts';
+import { soundParts } from './schema/sound-parts.ts';
 import { requiredSecrets } from './secrets.ts';
 import { type PlanSource, readSource } from './source.ts';
 import { substituteVariables } from './variables.ts';
@@ -36,8 +37,7 @@ export type ReadPlan =
 
 /**
  * Reads a plan (YAML or JSON) into its normalised form, or tells everything that is wrong with it,
- * in the order of the file. First what the file itself says (syntax; then keys, values and units),
- * then what its parts say of each other.
+ * in the order of the file. Faults of the syntax come alone; all others are told together.
  */
 export function readPlan(text: string, options: ReadPlanOptions = {}): ReadPlan {
   const read = readSource(text);
@@ -55,12 +55,12 @@ export function readPlan(text: string, options: ReadPlanOptions = {}): ReadPlan 
   }
   const checked = planFile.safeParse(value);
   if (!checked.success) findings.errors.push(...findingsOf(checked.error.issues, value));
-  if (!checked.success || findings.errors.length > 0) {
-    return { ok: false, errors: locate(findings.errors) };
-  }
+  const parts = checked.success ? { file: checked.data, unsound: null } : soundParts(value);
+  if (parts === null) return { ok: false, errors: locate(findings.errors) };
   const scaler = new Scaler(scale);
   const { labels = {}, timeoutUs, env } = options;
-  const plan = normalise(checked.data, { vars, labels, timeoutUs }, { findings, scaler });
+  const context = { findings, scaler, unsound: parts.unsound };
+  const plan = normalise(parts.file, { vars, labels, timeoutUs }, context);
   const secrets = requiredSecrets(plan);
   if (env !== undefined) checkSecrets(secrets, env, findings);
   if (findings.errors.length > 0) return { ok: false, errors: locate(findings.errors) };
@@ -96,7 +96,8 @@ function problemsOf(
       if (told.has(key)) return [];
       told.add(key);
       // A variable moved everything behind it.
-      const column = changed.has(path) ? undefined : finding.column;
+      const moved = finding.inFile !== true && changed.has(path);
+      const column = moved ? undefined : finding.column;
       const place = source.place({ ...finding, column });
       return [{ ...place, path, message, code, ...(hint === undefined ? {} : { hint }) }];
     }),

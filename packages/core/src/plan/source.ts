@@ -14,6 +14,8 @@ import {
 import { MAX_PLAN_CHARACTERS, MAX_PLAN_DEPTH, MAX_PLAN_NODES } from './limits.ts';
 import type { Finding, PlanPath, PlanProblem } from './problem.ts';
 
+const TOO_DEEP = `the file is nested deeper than ${MAX_PLAN_DEPTH} levels`;
+
 /** A plan file as plain values, with the place of each. */
 export interface PlanSource {
   readonly value: unknown;
@@ -48,9 +50,9 @@ export function readSource(text: string): ReadSource {
       source: { value, place: (finding) => place(lines, reader.offsetOf(finding)) },
     };
   } catch (error) {
-    // The parser calls itself for each level, so a hostile text can exhaust the stack.
+    // The stack may be exhausted outside of what the parser guards, too.
     if (!(error instanceof RangeError)) throw error;
-    return broken(`the file is nested deeper than ${MAX_PLAN_DEPTH} levels`);
+    return broken(TOO_DEEP);
   }
 }
 
@@ -73,7 +75,10 @@ function syntaxProblem(
     TAG_RESOLVE_FAILED: 'a plan holds plain values, no tags',
     BAD_INDENT: 'items of one map begin in the same column',
   };
-  const message = fault.code === 'DUPLICATE_KEY' ? 'this key stands twice' : fault.message;
+  let { message } = fault;
+  if (fault.code === 'DUPLICATE_KEY') message = 'this key stands twice';
+  // The parser calls itself for each level, and tells an exhausted stack as a fault of the text.
+  if (message.includes('call stack')) message = TOO_DEEP;
   return { ...place(lines, fault.pos[0] ?? 0), ...problem(message, hints[fault.code]) };
 }
 
@@ -169,7 +174,7 @@ class TreeReader {
   /** False where a limit is passed: it is told once, and nothing below is read. */
   #admit(path: PlanPath, offset: number): boolean {
     if (path.length > MAX_PLAN_DEPTH) {
-      this.#faultOnce(offset, `the file is nested deeper than ${MAX_PLAN_DEPTH} levels`);
+      this.#faultOnce(offset, TOO_DEEP);
       return false;
     }
     this.#nodes++;

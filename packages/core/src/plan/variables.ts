@@ -115,6 +115,7 @@ function unknownVariable(
   const near = nearest(name, [...known, ...BUILT_IN_NAMES]);
   state.findings.error(path, `there is no variable "${name}"`, {
     column,
+    inFile: true,
     hint: near === null ? namesHint(known) : `did you mean {{${near}}}?`,
   });
 }

@@ -13,7 +13,8 @@ export function normaliseGroups(file: PlanFile, context: NormalContext): Group[]
   const groups = Object.entries(file.groups).map(([name, group]) =>
     normaliseGroup(name, group, { file, context }),
   );
-  if (groups.length === 0) context.findings.error(['groups'], 'at least one group is needed');
+  if (groups.length === 0 && context.unsound === null)
+    context.findings.error(['groups'], 'at least one group is needed');
   if (groups.length > MAX_GROUPS) {
     context.findings.error(['groups'], `at most ${MAX_GROUPS} groups are possible`);
   }
@@ -32,7 +33,7 @@ function normaliseGroup(
   { file, context }: { readonly file: PlanFile; readonly context: NormalContext },
 ): Group {
   const path = ['groups', name];
-  const { findings, scaler } = context;
+  const { findings } = context;
   if (name === 'run') {
     findings.error(path, 'a group cannot be called run: conditions use the word', { atKey: true });
   }
@@ -54,7 +55,7 @@ function normaliseGroup(
     password: group.password ?? null,
     connect: normaliseConnect(group, { path: [...path, 'connect'], clients, context }),
     publish: entriesOf(group.publish, [...path, 'publish'], context).map(({ entry, at }) =>
-      normaliseStream(entry, { group: name, path: at, context: { findings, scaler } }),
+      normaliseStream(entry, { group: name, path: at, context }),
     ),
     subscribe: entriesOf(group.subscribe, [...path, 'subscribe'], context).map(({ entry }) =>
       normaliseEntry(entry, name),

@@ -97,6 +97,7 @@ function normaliseRun(stage: StageFile, groups: readonly Group[], { path, contex
       });
       continue;
     }
+    if (context.unsound?.has(name)) continue;
     const at = { group, path: [...path, name], context };
     work.push({ group: index, activities: normaliseActivities(spec, at) });
   }
@@ -110,6 +111,8 @@ function normaliseUntil(
 ): Condition | null {
   if (stage.until === undefined) return null;
   const parsed = parseCondition(stage.until, groups);
+  // Subjects of groups that are known by name only cannot be judged.
+  if ('message' in parsed && context.unsound !== null && context.unsound.size > 0) return null;
   if ('message' in parsed) {
     context.findings.error(path, parsed.message, parsed);
     return null;

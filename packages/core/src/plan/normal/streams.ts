@@ -74,6 +74,7 @@ function normalisePayload(
   const given = (['size', 'text', 'hex'] as const).filter((key) => payload[key] !== undefined);
   if (given.length !== 1) {
     findings.error(path, 'a payload has exactly one of size, text and hex');
+    return { kind: 'text', text: '' };
   }
   const { size = 0, text, hex } = payload;
   if (text !== undefined) {

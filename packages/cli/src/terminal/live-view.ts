@@ -2,8 +2,8 @@ import type { Progress } from '@squall/controller';
 import { progressBlock, progressLine } from './progress-text.ts';
 import type { Style } from './style.ts';
 
-/** Where there is no terminal, a line at most this often. */
-const LINE_EVERY_MS = 2_000;
+/** Where there is no terminal, a line at most this often: every other report of a second. */
+const LINE_EVERY_MS = 1_900;
 const DEFAULT_COLUMNS = 80;
 /** Select Graphic Rendition; the group keeps it in the result of `split`. */
 const COLOUR_CODE = new RegExp(`(${String.fromCharCode(27)}\\[\\d+m)`);

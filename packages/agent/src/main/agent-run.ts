@@ -219,7 +219,7 @@ export class AgentRun {
 
   /** The clock's mapping is fixed here: a schedule never moves because an estimate got better. */
   #run(): void {
-    const { assign, clock, limits, logger } = this.#options;
+    const { assign, clock, health, limits, logger } = this.#options;
     const { plan } = assign;
     const estimate = clock.estimate();
     this.#mapping = estimate === null ? null : new ClockMapping(estimate);
@@ -229,6 +229,7 @@ export class AgentRun {
       void this.leave();
     });
     this.#pool.watch();
+    health.beginLoad();
   }
 
   #toAgentUs(controllerUs: number): number {

@@ -26,12 +26,19 @@ export class Health {
   #ownCpuAtStart = process.cpuUsage();
   #rssBytesMax = 0;
 
-  /** From here on a run is measured. The loop is watched only then: the watching timer costs, too. */
+  /** From here on a run is measured. */
   beginRun(): void {
     this.#workerCpu.clear();
     this.#workerLoopUs = 0;
     this.#rssBytesMax = 0;
     this.#ownCpuAtStart = process.cpuUsage();
+  }
+
+  /**
+   * From here on the loop is watched: starting worker processes holds it up, which says nothing of the
+   * load, and without a load the watching timer would cost more than it tells.
+   */
+  beginLoad(): void {
     this.#loop.reset();
     this.#loop.enable();
   }

@@ -1,0 +1,80 @@
+import type { Plan } from '@squall/core/plan';
+import { LinkBusReceiver } from './bus/link-bus-receiver.ts';
+import { type AgentView, viewOf } from './hub/agent-view.ts';
+import { AgentHub } from './hub/hub.ts';
+import { RUN_TIMING, type RunTiming } from './limits.ts';
+import { type Logger, silentLogger } from './logger.ts';
+import { Run } from './run/run.ts';
+import type { RunHandle } from './run/run-handle.ts';
+import { createRunId } from './run/run-id.ts';
+import type { SubmitOptions } from './run/submit-options.ts';
+import { systemTime, type TimeSource } from './time-source.ts';
+
+export interface ControllerOptions {
+  /** A loopback address: the link is not encrypted in this version. */
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** What agents must show; without it, whoever reaches the address is let in. */
+  readonly token?: string;
+  readonly logger?: Logger;
+  /** For tests. */
+  readonly time?: TimeSource;
+  readonly timing?: Partial<RunTiming>;
+}
+
+export interface Controller {
+  readonly port: number;
+  /** Where agents dial: `ws://127.0.0.1:4747`. */
+  readonly url: string;
+  /** All agents known now, in the order of their ids. */
+  agents(): AgentView[];
+  /** Called when an agent joins, leaves, loses or gets back its link, is taken or set free. */
+  onAgents(listener: () => void): () => void;
+  /**
+   * Tells of an agent whose end is certain, by someone who has seen its process die: nobody waits for
+   * it any more.
+   */
+  agentGone(id: string, reason: string): void;
+  /** Starts a run as soon as its agents are there. Runs with agents of their own go side by side. */
+  submit(plan: Plan, options: SubmitOptions): RunHandle;
+  /** Stops what runs, hard, waits for its reports, and closes every link. */
+  close(): Promise<void>;
+}
+
+/** @throws SquallError SQ_LISTEN */
+export async function startController(options: ControllerOptions): Promise<Controller> {
+  const time = options.time ?? systemTime;
+  const logger = options.logger ?? silentLogger;
+  const timing = { ...RUN_TIMING, ...options.timing };
+  const hub = await AgentHub.open({
+    host: options.host,
+    port: options.port,
+    token: options.token ?? null,
+    time,
+    logger,
+  });
+  const bus = new LinkBusReceiver(hub);
+  const runs = new Set<RunHandle>();
+  return {
+    port: hub.port,
+    url: `ws://${options.host.includes(':') ? `[${options.host}]` : options.host}:${hub.port}`,
+    agents: () => hub.sessions().map(viewOf),
+    onAgents: (listener) => hub.onChange(listener),
+    agentGone: (id, reason) => hub.session(id)?.end(reason),
+    submit(plan, submitted) {
+      const id = createRunId(time.utcMs());
+      const run = new Run({ id, plan, options: submitted, hub, bus, time, timing, logger });
+      runs.add(run);
+      const over = () => runs.delete(run);
+      run.done.then(over, over);
+      return run;
+    },
+    async close() {
+      for (const run of runs) run.stop('hard', 'api');
+      await Promise.allSettled([...runs].map((run) => run.done));
+      await bus.close();
+      await hub.close();
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import { CONTROL_PROTOCOL, type FromAgent, MAX_CONTROL_MESSAGE_BYTES } from '@squall/core/control';
+import { type WebSocket, WebSocketServer } from 'ws';
+import {
+  GOODBYE_US,
+  HELLO_TIMEOUT_US,
+  MAX_AGENTS,
+  MAX_ID_SUFFIX,
+  MAX_PENDING_LINKS,
+} from '../limits.ts';
+import type { Logger } from '../logger.ts';
+import type { TimeSource } from '../time-source.ts';
+import { Link } from './link.ts';
+import { listen } from './listen.ts';
+import { AgentSession, type SessionOwner } from './session.ts';
+import { sameToken } from './token.ts';
+
+/** "Try again later" [RFC 6455 registry]. */
+const OVERLOADED = 1013;
+/** An endpoint that leaves on purpose [RFC 6455, 7.4.1]. */
+const GOING_AWAY = 1001;
+
+type Hello = Extract<FromAgent, { type: 'hello' }>;
+
+export interface HubOptions {
+  readonly host: string;
+  readonly port: number;
+  /** What agents must show to be let in; null lets in whoever can reach the (loopback) address. */
+  readonly token: string | null;
+  readonly time: TimeSource;
+  readonly logger: Logger;
+}
+
+/** Where agents dial in: lets them in, keeps one session each, tells who comes and goes. */
+export class AgentHub {
+  readonly #options: HubOptions;
+  readonly #server: WebSocketServer;
+  readonly #sessions = new Map<string, AgentSession>();
+  readonly #changeListeners = new Set<() => void>();
+  readonly #frameListeners = new Set<(session: AgentSession, bytes: Uint8Array) => void>();
+  readonly #owner: SessionOwner;
+  readonly #closeServer: () => Promise<void>;
+  #pending = 0;
+  readonly port: number;
+
+  /** @throws SquallError SQ_LISTEN */
+  static async open(options: HubOptions): Promise<AgentHub> {
+    const { server, port } = await listen(options);
+    return new AgentHub(options, {
+      port,
+      server: new WebSocketServer({
+        server,
+        perMessageDeflate: false,
+        maxPayload: MAX_CONTROL_MESSAGE_BYTES,
+        // Agents send no Origin; a web page that tries to reach a local controller always does.
+        verifyClient: (info: { origin?: string }) => info.origin === undefined,
+      }),
+      closeServer: () => new Promise((resolve) => server.close(() => resolve())),
+    });
+  }
+
+  private constructor(
+    options: HubOptions,
+    parts: { port: number; server: WebSocketServer; closeServer: () => Promise<void> },
+  ) {
+    this.#options = options;
+    this.#server = parts.server;
+    this.#closeServer = parts.closeServer;
+    this.port = parts.port;
+    this.#owner = {
+      frame: (session, bytes) => {
+        for (const listener of this.#frameListeners) listener(session, bytes);
+      },
+      gone: (session, reason) => {
+        if (this.#sessions.get(session.id) === session) this.#sessions.delete(session.id);
+        options.logger.info(`agent ${session.id} left: ${reason}`);
+        this.#changed();
+      },
+      changed: () => this.#changed(),
+    };
+    this.#server.on('connection', (socket) => this.#accept(socket));
+  }
+
+  /** In the order of their ids, which is the order of the split. */
+  sessions(): AgentSession[] {
+    return [...this.#sessions.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  session(id: string): AgentSession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** Called when an agent joins, leaves, loses or gets back its link, or is reserved or freed. */
+  onChange(listener: () => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
+  }
+
+  onFrame(listener: (session: AgentSession, bytes: Uint8Array) => void): () => void {
+    this.#frameListeners.add(listener);
+    return () => this.#frameListeners.delete(listener);
+  }
+
+  /** Says goodbye to every agent; those that do not answer are cut off. */
+  async close(): Promise<void> {
+    const closed = this.#closeServer();
+    this.#server.close();
+    for (const session of this.#sessions.values()) session.retire();
+    for (const socket of this.#server.clients) socket.close(GOING_AWAY, 'the controller closes');
+    const cutOff = this.#options.time.after(GOODBYE_US, () => {
+      for (const socket of this.#server.clients) socket.terminate();
+    });
+    await closed;
+    cutOff();
+  }
+
+  #changed(): void {
+    for (const listener of this.#changeListeners) listener();
+  }
+
+  #accept(socket: WebSocket): void {
+    if (this.#pending >= MAX_PENDING_LINKS) {
+      socket.close(OVERLOADED, 'too many agents at the door');
+      return;
+    }
+    this.#pending++;
+    let waiting = true;
+    const settle = () => {
+      if (waiting) this.#pending--;
+      waiting = false;
+      stopTimer();
+    };
+    const link: Link = new Link(socket, this.#options.time, {
+      message: (message) => {
+        // Only the first word counts: after it the link belongs to a session or is closing.
+        if (!waiting) return;
+        settle();
+        if (message.type === 'hello') this.#greet(link, message);
+        else this.#refuseUnreadable(link, message);
+      },
+      frame: () => this.#refuseUnreadable(link, null),
+      bad: (_reason, json) => this.#refuseUnreadable(link, json),
+      closed: settle,
+    });
+    const stopTimer = this.#options.time.after(HELLO_TIMEOUT_US, () => link.terminate());
+  }
+
+  /** A hello that cannot be read is most likely one of another version: say so where it is. */
+  #refuseUnreadable(link: Link, json: unknown): void {
+    const protocol = protocolOf(json);
+    const message =
+      protocol === null || protocol === CONTROL_PROTOCOL
+        ? 'the first message must be a hello that fits the protocol'
+        : otherProtocol(protocol);
+    link.reject({ type: 'rejected', code: 'protocol', message });
+  }
+
+  #greet(link: Link, hello: Hello): void {
+    const { token, logger } = this.#options;
+    if (token !== null && !sameToken(hello.token, token)) {
+      logger.warn(`an agent on ${hello.agent.host} was turned away: wrong join token`);
+      link.reject({
+        type: 'rejected',
+        code: 'token',
+        message: 'the join token is wrong; start the agent with the token of this controller',
+      });
+      return;
+    }
+    if (hello.protocol !== CONTROL_PROTOCOL) {
+      link.reject({ type: 'rejected', code: 'protocol', message: otherProtocol(hello.protocol) });
+      return;
+    }
+    if (hello.resume === null) this.#join(link, hello);
+    else this.#resume(link, hello, hello.resume);
+  }
+
+  #resume(link: Link, hello: Hello, resume: { run: string; epoch: number }): void {
+    const { agent } = hello;
+    const session = this.sessions().find(
+      (candidate) =>
+        candidate.serves(resume) &&
+        candidate.facts.host === agent.host &&
+        candidate.facts.pid === agent.pid &&
+        (candidate.id === agent.id || candidate.facts.id === agent.id),
+    );
+    if (session === undefined) {
+      link.reject({
+        type: 'rejected',
+        code: 'unknown_run',
+        message: `run ${resume.run} is over, or goes on without agent ${agent.id}`,
+      });
+      return;
+    }
+    session.attach(link);
+  }
+
+  #join(link: Link, hello: Hello): void {
+    const { agent } = hello;
+    const before = this.#sessions.get(agent.id);
+    // The same machine says hello again under this id, without its run: the old process is no more.
+    if (before !== undefined && !before.lively && before.facts.host === agent.host) {
+      before.end('it was started again');
+    }
+    const id = this.#sessions.size < MAX_AGENTS ? this.#freeId(agent.id) : null;
+    if (id === null) {
+      link.reject({
+        type: 'rejected',
+        code: 'id',
+        message: `no room for another agent called ${agent.id}`,
+      });
+      return;
+    }
+    const session = new AgentSession({
+      id,
+      facts: agent,
+      time: this.#options.time,
+      owner: this.#owner,
+    });
+    this.#sessions.set(id, session);
+    session.attach(link);
+    this.#options.logger.info(`agent ${id} joined from ${agent.host}, ${agent.workers} workers`);
+  }
+
+  #freeId(wanted: string): string | null {
+    if (!this.#sessions.has(wanted)) return wanted;
+    for (let suffix = 2; suffix <= MAX_ID_SUFFIX; suffix++) {
+      const id = `${wanted.slice(0, 120)}-${suffix}`;
+      if (!this.#sessions.has(id)) return id;
+    }
+    return null;
+  }
+}
+
+function protocolOf(json: unknown): unknown {
+  if (typeof json !== 'object' || json === null) return null;
+  return 'type' in json && json.type === 'hello' && 'protocol' in json ? json.protocol : null;
+}
+
+function otherProtocol(protocol: unknown): string {
+  return `the agent speaks control protocol ${String(protocol)}, this controller ${CONTROL_PROTOCOL}; use the same version of Squall on both`;
+}

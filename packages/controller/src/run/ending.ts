@@ -1,0 +1,82 @@
+import type { Plan } from '@squall/core/plan';
+import { stageNeeds } from '@squall/core/schedule';
+import type { RunTiming } from '../limits.ts';
+import type { TimeSource } from '../time-source.ts';
+import type { Roster } from './roster.ts';
+import type { RunAgent } from './run-agent.ts';
+import { HURRY, type WaitEnd, type Waiter } from './waiter.ts';
+
+export interface EndingScene {
+  readonly plan: Plan;
+  readonly time: TimeSource;
+  readonly timing: RunTiming;
+  readonly waiter: Waiter;
+  readonly roster: Roster;
+  /** When something was received last, and how far all live agents have reported; monotonic µs. */
+  quiet(): { readonly fromUs: number; readonly reportedUs: number };
+  /** Whether every frame of the agent up to its last one is in. */
+  framesComplete(agent: RunAgent): boolean;
+  warning(text: string): void;
+}
+
+/** After the end of the load: acknowledgements first, then whatever still arrives. */
+export async function settle(scene: EndingScene, loadEndUs: number): Promise<void> {
+  const { plan, roster, timing, waiter } = scene;
+  const drained = await waiter.wait({
+    until: () => roster.all(plan.stages.length, 'drained'),
+    deadlineUs: loadEndUs + plan.drainUs + timing.drainMarginUs,
+    yieldsTo: HURRY.hard,
+  });
+  if (drained === 'deadline') scene.warning('not every agent said that it is drained');
+  if (drained === 'interrupted' || !subscribes(plan)) return;
+  await waiter.wait({
+    until: () => {
+      const { fromUs, reportedUs } = scene.quiet();
+      return reportedUs - Math.max(fromUs, loadEndUs) >= plan.settle.quietUs;
+    },
+    deadlineUs: loadEndUs + plan.settle.maxUs,
+    yieldsTo: HURRY.graceful,
+  });
+}
+
+/** Lets the agents finish and collects what they still have to report. */
+export async function collect(scene: EndingScene): Promise<void> {
+  const { timing, roster } = scene;
+  roster.order({ type: 'finish' });
+  const finished = await waitUnlessHurried(scene, {
+    until: () => roster.live().every((agent) => agent.finished !== null),
+    limitUs: timing.finishUs,
+  });
+  if (finished === 'deadline') {
+    const late = roster.live().filter((agent) => agent.finished === null);
+    scene.warning(`did not finish in time: ${late.map((agent) => agent.id).join(', ')}`);
+  }
+  const complete = await waitUnlessHurried(scene, {
+    until: () => roster.live().every((agent) => scene.framesComplete(agent)),
+    limitUs: timing.collectUs,
+  });
+  if (complete === 'deadline') scene.warning('not every measurement arrived in time');
+}
+
+/** A hard stop cuts the limit down; a second one ends the wait. */
+async function waitUnlessHurried(
+  scene: EndingScene,
+  wait: { readonly until: () => boolean; readonly limitUs: number },
+): Promise<WaitEnd> {
+  const { time, timing, waiter } = scene;
+  const calm = await waiter.wait({
+    until: wait.until,
+    deadlineUs: time.monotonicUs() + wait.limitUs,
+    yieldsTo: HURRY.hard,
+  });
+  if (calm !== 'interrupted') return calm;
+  return waiter.wait({
+    until: wait.until,
+    deadlineUs: time.monotonicUs() + timing.hardStopUs,
+    yieldsTo: HURRY.impatient,
+  });
+}
+
+function subscribes(plan: Plan): boolean {
+  return stageNeeds(plan).some((needs) => needs.subscribes.size > 0);
+}

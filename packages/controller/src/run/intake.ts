@@ -1,0 +1,58 @@
+import type { LinkBusReceiver } from '../bus/link-bus-receiver.ts';
+import type { TimeSource } from '../time-source.ts';
+import type { Measurements } from './measurements.ts';
+import type { Roster } from './roster.ts';
+
+/** Rhythm in which late windows are closed and the live view is fed. */
+const TICK_US = 1_000_000;
+
+export interface IntakeScene {
+  readonly time: TimeSource;
+  readonly bus: LinkBusReceiver;
+  readonly roster: Roster;
+  readonly measurements: Measurements;
+  /** Figures changed. */
+  changed(): void;
+  /** A second has passed. */
+  tick(): void;
+}
+
+/** Brings frames from the bus into the measurements, acknowledges them, and keeps the rhythm. */
+export class Intake {
+  readonly #scene: IntakeScene;
+  readonly #stopFrames: () => void;
+  #stopTimer: () => void;
+
+  /** `fromUs`: the moment of the first tick. */
+  constructor(scene: IntakeScene, fromUs: number) {
+    this.#scene = scene;
+    this.#stopFrames = scene.bus.onFrame((frame) => this.#take(frame.agent, frame.bytes));
+    this.#stopTimer = this.#arm(fromUs + TICK_US);
+  }
+
+  stop(): void {
+    this.#stopFrames();
+    this.#stopTimer();
+  }
+
+  #take(id: string, bytes: Uint8Array): void {
+    const { bus, measurements, roster } = this.#scene;
+    const agent = roster.agents.find((candidate) => candidate.id === id);
+    // An agent that was given up is told apart from one that is late: its frames count no more.
+    if (agent === undefined || agent.lost !== null) return;
+    const seq = measurements.accept(agent, bytes);
+    if (seq !== null) void bus.acknowledge(agent.id, agent.epoch, seq);
+    this.#scene.changed();
+  }
+
+  #arm(dueUs: number): () => void {
+    const { time } = this.#scene;
+    return time.after(Math.max(0, dueUs - time.monotonicUs()), () => {
+      this.#scene.measurements.close();
+      this.#scene.changed();
+      this.#scene.tick();
+      // From the plan of ticks, not from now, so that the rhythm does not drift into the seconds.
+      this.#stopTimer = this.#arm(Math.max(dueUs + TICK_US, time.monotonicUs()));
+    });
+  }
+}

@@ -1,18 +1,12 @@
-import type { Plan } from '@squall/core/plan';
-import { runHash } from '@squall/core/stamp';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
+import { type AssembledLoad, assembleLoad } from './assemble-load.ts';
 import { MAX_ENTRIES } from './clients/subscriptions.ts';
-import { clientOrder } from './clients/client-order.ts';
 import type { Moment, ReadClock } from './clock.ts';
-import { Engine } from './engine/engine.ts';
 import { Pacer } from './engine/pacer.ts';
 import { descriptorShortage } from './host-limits.ts';
 import type { FromWorker, ToWorker } from './ipc.ts';
 import { MAX_STAGES } from './limits.ts';
-import { GroupLoad } from './load/group-load.ts';
 import { LoopDelay } from './measure/loop-delay.ts';
-import { Recorder } from './measure/recorder.ts';
-import { RenderContext } from './publish/render-context.ts';
 
 /** What a worker needs of its process. */
 export interface WorkerPlatform {
@@ -29,10 +23,8 @@ export interface WorkerPlatform {
 
 type Init = Extract<ToWorker, { type: 'init' }>;
 
-interface Load {
-  readonly engine: Engine;
+interface Load extends AssembledLoad {
   readonly pacer: Pacer;
-  readonly groups: readonly GroupLoad[];
 }
 
 /** One worker process, apart from its process: takes the agent's messages and runs the load. */
@@ -93,63 +85,25 @@ export class Worker {
   }
 
   #build(init: Init): Load {
-    const { plan } = init;
-    const recorder = new Recorder();
-    // Groups look at the timeline and wake the pacer, which are made of the groups.
-    let load: Load | null = null;
-    const timeline = {
-      currentStage: (): number => load?.engine.currentStage() ?? 0,
-      sinceStart: (us: number): number => load?.engine.sinceStart(us) ?? 0,
-    };
-    const wake = (): void => load?.pacer.wake();
-    const groups = plan.groups.map((group, index) => {
-      const target = plan.targets[group.target];
-      const range = init.ranges[index];
-      if (target === undefined) throw new RangeError(`group ${group.name} has no target`);
-      if (range === undefined) throw new RangeError(`group ${group.name} has no share`);
-      return new GroupLoad({
-        plan,
-        group,
-        target,
-        recorder,
-        timeline,
-        wake,
-        order: clientOrder(range, group.clients),
-        context: new RenderContext({
-          group,
-          shortRun: init.shortRun,
-          secrets: init.secrets,
-          vars: plan.vars,
-          seed: runHash(`${init.run}/${init.agent}/${init.worker}/${group.name}`),
-        }),
-        moment: this.#moment,
-        runHash: runHash(init.run),
-        clockDomain: init.clockDomain,
-        firstSubject: streamsBefore(plan, index),
-        createClients: this.#platform.createClients,
-      });
-    });
-    const engine = new Engine({
-      plan,
-      groups,
-      recorder,
+    const { readClock, createClients } = this.#platform;
+    // The load wakes the pacer, which is made of the load.
+    let pacer: Pacer | null = null;
+    const assembled = assembleLoad(init, {
       moment: this.#moment,
+      createClients,
+      wake: () => pacer?.wake(),
       reports: {
         started: (skewUs) => this.#platform.send({ type: 'started', skewUs }),
-        stageState: (stage, state) =>
-          this.#platform.send({ type: 'stage_state', stage, state, failed: failedOf(groups) }),
-        slice: (slice) =>
-          this.#platform.send({
-            type: 'slice',
-            slice,
-            loopDelayP99Us: this.#delay.takeP99Us(),
-          }),
+        stageState: (stage, state, failed) =>
+          this.#platform.send({ type: 'stage_state', stage, state, failed }),
+        slice: (slice) => {
+          const loopDelayP99Us = this.#delay.takeP99Us();
+          this.#platform.send({ type: 'slice', slice, loopDelayP99Us });
+        },
       },
     });
-    const time = { moment: this.#moment, readClock: this.#platform.readClock };
-    const pacer = new Pacer(engine, time, this.#delay);
-    load = { engine, pacer, groups };
-    return load;
+    pacer = new Pacer(assembled.engine, { moment: this.#moment, readClock }, this.#delay);
+    return { ...assembled, pacer };
   }
 
   #finish(load: Load): void {
@@ -178,18 +132,4 @@ function refusals(init: Init, limit: number): string[] {
     );
   }
   return reasons;
-}
-
-/** Clients that finally failed, by group; groups without any are left out. */
-function failedOf(groups: readonly GroupLoad[]): Record<string, number> {
-  const failed: Record<string, number> = {};
-  for (const { name, connections } of groups) {
-    if (connections.connector.failed > 0) failed[name] = connections.connector.failed;
-  }
-  return failed;
-}
-
-/** Streams are numbered through the whole plan, for the stamp. */
-function streamsBefore(plan: Plan, group: number): number {
-  return plan.groups.slice(0, group).reduce((sum, each) => sum + each.publish.length, 0);
 }

@@ -97,8 +97,8 @@ export class GroupPublishing implements PublishGroup {
     return next;
   }
 
-  pick(uptoUs: number): void {
-    for (const run of this.#runs) run.feed.pick(uptoUs);
+  pick(beforeUs: number): void {
+    for (const run of this.#runs) run.feed.pick(beforeUs);
   }
 
   expire(): void {

@@ -56,8 +56,8 @@ export class ClosedLoop implements Feed {
   }
 
   /** Asks clients for room, a burst at most; the next tick goes on where this one stopped. */
-  pick(uptoUs: number): void {
-    if (this.exhausted || uptoUs < this.#options.clockUs) return;
+  pick(beforeUs: number): void {
+    if (this.exhausted || beforeUs <= this.#options.clockUs) return;
     let budget = CLOSED_LOOP_BURST;
     let asked = 0;
     while (budget > 0 && asked < this.#sentOf.length && this.#pass > 0) {

@@ -9,8 +9,8 @@ export interface Feed {
   readonly exhausted: boolean;
   /** When there is something to do next, µs of CLOCK_MONOTONIC; Infinity where nothing is left. */
   nextUs(): number;
-  /** Picks up what is due at `uptoUs`. */
-  pick(uptoUs: number): void;
+  /** Picks up what is due before `beforeUs`. */
+  pick(beforeUs: number): void;
   /** Drops what has waited longer than the backlog. */
   expire(): void;
   /** The client may have room again: hands over what waits for it. */

@@ -58,7 +58,6 @@ export class PacedSchedule implements Feed {
     this.#ranks = options.order.ranks;
     this.#next = new Uint32Array(options.order.count);
     this.#limit = options.count ?? Number.POSITIVE_INFINITY;
-    if (options.count !== null) this.#bookPlanned();
   }
 
   /**
@@ -88,15 +87,17 @@ export class PacedSchedule implements Feed {
     return this.#waiting === 0 ? pickUs : Math.min(pickUs, this.#expiryUs());
   }
 
-  /** Picks up everything that is due at `uptoUs`, which is not after the moment. */
-  pick(uptoUs: number): void {
+  /** Picks up everything that is due before `beforeUs`, which is not after the moment. */
+  pick(beforeUs: number): void {
+    // The stage's end, where it is known, was told before the first pick.
+    if (!this.#planned && this.#options.count !== null) this.#bookPlanned();
     let tick = this.#tick();
-    if (tick >= this.#limit || this.#dueUs(tick) > uptoUs) return;
+    if (tick >= this.#limit || this.#dueUs(tick) >= beforeUs) return;
     const { meter, moment } = this.#options;
     this.#history.note(tick, momentOf(moment));
     while (tick < this.#limit) {
       const due = this.#dueUs(tick);
-      if (due > uptoUs) break;
+      if (due >= beforeUs) break;
       this.#due[0] = due;
       meter.add(SCHEDULED, 1);
       meter.time(LATENESS, momentOf(moment) - due);

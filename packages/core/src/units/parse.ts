@@ -42,10 +42,10 @@ const COUNTS: Readonly<Record<string, Decimal>> = {
 };
 const PER: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
 
-export const DURATION_UNITS = 'us, ms, s, m, h';
-export const SIZE_UNITS = 'B, KB, MB, GB, TB, KiB, MiB, GiB, TiB';
-export const RATE_UNITS = '/s, /m, /h';
-export const COUNT_SUFFIXES = 'k, M, G';
+const DURATION_UNITS = 'us, ms, s, m, h';
+const SIZE_UNITS = 'B, KB, MB, GB, TB, KiB, MiB, GiB, TiB';
+const RATE_UNITS = '/s, /m, /h';
+const COUNT_SUFFIXES = 'k, M, G';
 
 /** `200ms`, `2s`, `1h30m` → µs. */
 export function parseDuration(input: unknown): number {

@@ -1,17 +1,7 @@
 import { z } from 'zod';
 import { type ErrorCode, SquallError } from '../../errors/index.ts';
 import { nearest } from '../../text/nearest.ts';
-import {
-  COUNT_SUFFIXES,
-  DURATION_UNITS,
-  parseCount,
-  parseDuration,
-  parseRate,
-  parseShare,
-  parseSize,
-  RATE_UNITS,
-  SIZE_UNITS,
-} from '../../units/index.ts';
+import { parseCount, parseDuration, parseRate, parseShare, parseSize } from '../../units/index.ts';
 import { MAX_DURATION_US } from '../limits.ts';
 import { notSupported } from '../problem.ts';
 
@@ -45,7 +35,7 @@ export function notYet<Schema extends z.ZodType>(schema: Schema, what: string) {
     .superRefine((_value, context) => {
       addFault(context, { message: notSupported(what), code: 'SQ_UNSUPPORTED', atKey: true });
     })
-    .meta({ notYet: true });
+    .meta({ 'x-not-yet': true });
 }
 
 const scalar = z.union([z.string(), z.number()]);
@@ -86,10 +76,10 @@ function unitLeaf({ parse, shape, unit, example, bounds }: UnitLeaf) {
       return addFault(context, { message: `${String(input)} is out of range: ${range}` });
     })
     .meta({
-      unit,
+      'x-unit': unit,
       type: shape === 'count' ? ['string', 'integer'] : 'string',
       pattern: `${SHAPES[shape]}|${VARIABLE}`,
-      examples: [example],
+      'x-example': example,
     });
 }
 
@@ -121,7 +111,7 @@ export const duration = (bounds: Range = ANY_DURATION) =>
   unitLeaf({
     parse: parseDuration,
     shape: 'duration',
-    unit: `duration (${DURATION_UNITS})`,
+    unit: 'duration',
     example: '10s',
     bounds,
   });
@@ -134,7 +124,7 @@ export const size = () =>
   unitLeaf({
     parse: parseSize,
     shape: 'size',
-    unit: `size (${SIZE_UNITS})`,
+    unit: 'size',
     example: '200B',
     bounds: undefined,
   });
@@ -144,7 +134,7 @@ export const rate = () =>
   unitLeaf({
     parse: parseRate,
     shape: 'rate',
-    unit: `rate (${RATE_UNITS})`,
+    unit: 'rate',
     example: '2000/s',
     bounds: POSITIVE,
   });
@@ -154,7 +144,7 @@ export const count = (bounds?: Range) =>
   unitLeaf({
     parse: parseCount,
     shape: 'count',
-    unit: `count (${COUNT_SUFFIXES})`,
+    unit: 'count',
     example: '100k',
     bounds,
   });
@@ -164,14 +154,14 @@ export const share = () =>
   unitLeaf({
     parse: parseShare,
     shape: 'share',
-    unit: 'share (%)',
+    unit: 'share',
     example: '0.1%',
     bounds: undefined,
   });
 
 /** A rate, or `max`: as fast as it goes. */
 export const rateOrMax = () =>
-  z.union([z.literal('max'), rate()]).meta({ unit: `rate (${RATE_UNITS}) or max` });
+  z.union([z.literal('max'), rate()]).meta({ 'x-unit': 'rate or `max`' });
 
 /** One word of a few. Numbers and booleans are taken for what they look like (`version: 5`). */
 export function choice<const Word extends string>(

@@ -105,7 +105,7 @@ const limits = strictMap({
  * An entry of `thresholds`. `core/thresholds` reads it (and finds its faults with their column);
  * `thresholdMap` only describes the long form to editors and people.
  */
-export const thresholdEntry = z.unknown().meta({ unit: 'threshold' });
+export const thresholdEntry = z.unknown().meta({ 'x-unit': 'threshold' });
 
 export const thresholdMap = strictMap({
   id: plainText().optional().describe('A name for reports.'),

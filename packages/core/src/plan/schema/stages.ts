@@ -84,7 +84,7 @@ function notYetWord(word: string, context: z.core.$RefinementCtx): void {
 
 const oneActivity = z.union([activityName, activityMap]);
 
-export const activities = z.union([oneActivity, z.array(oneActivity).min(1)]);
+const activities = z.union([oneActivity, z.array(oneActivity).min(1)]);
 
 export const stage = strictMap({
   name: name().describe('Name of the stage; thresholds call it by this.'),

@@ -18,7 +18,7 @@ const brokerUrl = z
     const url = parseBrokerUrl(text);
     return isFault(url) ? addFault(context, url) : url;
   })
-  .meta({ examples: ['mqtt://127.0.0.1:1883'] });
+  .meta({ type: 'string', 'x-example': 'mqtt://127.0.0.1:1883' });
 
 const mqttTarget = strictMap({
   protocol: z.literal('mqtt').describe('The protocol of the brokers.'),

@@ -35,7 +35,7 @@ function template(place: Place) {
   return z
     .string()
     .superRefine((text, context) => checkTemplate(text, place, context))
-    .meta({ unit: 'template' });
+    .meta({ 'x-unit': 'template' });
 }
 
 function checkTemplate(text: string, place: Place, context: Context): void {

@@ -1,0 +1,31 @@
+import { errorsPage } from './errors-page.js';
+import { metricsPage } from './metrics-page.js';
+import { planPage } from './plan-page.js';
+
+/**
+ * What the reference is made from: the parts of `core` that describe themselves.
+ * @typedef {object} Sources
+ * @property {Record<string, any>} planSchema JSON Schema of the plan
+ * @property {Record<string, any>} reportSchema JSON Schema of the report
+ * @property {Record<string, any>} metrics catalogue of metrics
+ * @property {string} errorSource text of the file with the type ErrorCode
+ */
+
+/**
+ * The generated files, by their path below `docs/reference`. Pure: the drift test compares its result
+ * with the tree, `generate-docs.js` writes it.
+ * @returns {Record<string, string>}
+ */
+export function referenceFiles(/** @type {Sources} */ sources) {
+  return {
+    'errors.md': errorsPage(sources.errorSource),
+    'metrics.md': metricsPage(sources.metrics),
+    'plan.md': planPage(sources.planSchema),
+    'plan.schema.json': json(sources.planSchema),
+    'report.schema.json': json(sources.reportSchema),
+  };
+}
+
+function json(/** @type {unknown} */ value) {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,0 +1,22 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { METRICS } from '../packages/core/dist/metrics/index.js';
+import { planJsonSchema } from '../packages/core/dist/plan/index.js';
+import { reportSchema } from '../packages/core/dist/report/index.js';
+import { referenceFiles } from './docs/reference.js';
+
+/** Writes the generated pages of `docs/reference`. Needs the built packages: `npm run build`. */
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const folder = path.join(root, 'docs', 'reference');
+
+const files = referenceFiles({
+  planSchema: planJsonSchema(),
+  reportSchema: reportSchema.toJSONSchema(),
+  metrics: METRICS,
+  errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
+});
+
+mkdirSync(folder, { recursive: true });
+for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+process.stdout.write(`wrote ${Object.keys(files).join(', ')} to docs/reference\n`);

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { METRICS } from '../packages/core/src/metrics/index.ts';
+import { planJsonSchema } from '../packages/core/src/plan/index.ts';
+import { reportSchema } from '../packages/core/src/report/index.ts';
+import { referenceFiles } from './docs/reference.js';
+
+/** The reference is generated from the schemas: where this fails, run `npm run build && npm run docs`. */
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const files = referenceFiles({
+  planSchema: planJsonSchema(),
+  reportSchema: reportSchema.toJSONSchema(),
+  metrics: METRICS,
+  errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
+});
+
+test.each(Object.entries(files))('docs/reference/%s is what the schemas say', (name, text) => {
+  expect(readFileSync(path.join(root, 'docs', 'reference', name), 'utf8')).toBe(text);
+});
+
+test('every key of a plan has a meaning', () => {
+  expect(keysWithoutMeaning(planJsonSchema(), '')).toEqual([]);
+});
+
+function keysWithoutMeaning(schema: unknown, at: string): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([key, child]: [string, unknown]) => {
+    if (key !== 'properties') return keysWithoutMeaning(child, `${at}/${key}`);
+    return Object.entries(child as Record<string, { description?: string }>).flatMap(
+      ([name, value]) => [
+        ...(value.description === undefined ? [`${at}/${name}`] : []),
+        ...keysWithoutMeaning(value, `${at}/${name}`),
+      ],
+    );
+  });
+}

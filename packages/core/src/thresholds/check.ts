@@ -8,7 +8,7 @@ import {
 } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
 import { thresholdError } from './cursor.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../text/nearest.ts';
 import { matchesTag } from './tag.ts';
 import type {
   AggregateKind,

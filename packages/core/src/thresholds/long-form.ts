@@ -1,7 +1,7 @@
 import { SquallError } from '../errors/index.ts';
 import type { ThresholdSpec } from '../plan/plan.ts';
 import { parseCount } from '../units/index.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../text/nearest.ts';
 import { MAX_THRESHOLD_LENGTH, parseThreshold } from './parse.ts';
 import type { ParsedThreshold } from './threshold.ts';
 

@@ -3,6 +3,9 @@ import { expect, test } from 'vitest';
 import { readPlan } from '../../src/plan/index.ts';
 import { complaints, planOf, refused, streamOf } from './plan-fixture.ts';
 
+/** Other tests may share the processor. */
+const LONG = { timeout: 30_000 };
+
 const LAUGHS = `a: &a [x,x,x,x,x,x,x,x,x,x]
 b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]
 c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]
@@ -90,7 +93,7 @@ test.each([
   ]);
 });
 
-test('any JSON ends in a plan or in errors with places, and never in an exception', () => {
+test('any JSON ends in a plan or in errors with places, and never in an exception', LONG, () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), (json) => {
       const read = readPlan(json);
@@ -99,7 +102,7 @@ test('any JSON ends in a plan or in errors with places, and never in an exceptio
   );
 });
 
-test('a plan with any one value replaced by anything ends in a plan or in errors', () => {
+test('a plan with any one value replaced by anything ends in a plan or in errors', LONG, () => {
   const leaves = pathsOf(planOf());
   fc.assert(
     fc.property(fc.constantFrom(...leaves), fc.jsonValue({ maxDepth: 2 }), (path, value) => {
@@ -107,7 +110,7 @@ test('a plan with any one value replaced by anything ends in a plan or in errors
       const places = read.ok ? [1] : read.errors.map(({ line }) => line);
       expect(Math.min(...places)).toBeGreaterThanOrEqual(1);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

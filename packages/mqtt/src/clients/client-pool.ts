@@ -29,7 +29,7 @@ const READ_BUFFER_BYTES = 64 * 1024;
 /** What a broker may send in one packet unless the caller allows more. */
 const MAX_PACKET_BYTES = 1024 * 1024;
 /** One shared timer looks after all time-outs and pings, this often. */
-export const SCAN_MS = 250;
+const SCAN_MS = 250;
 
 /** Makes clients, all idle; see `MqttClients`. */
 export function createMqttClients(options: MqttClientsOptions): MqttClients {

@@ -1,6 +1,16 @@
 // Data path: one send and one received a socket operation.
 import { Socket, type SocketConstructorOpts, type TcpSocketConnectOpts } from 'node:net';
 import type { DuplexOptions } from 'node:stream';
+import { getSystemErrorName } from 'node:util';
+import {
+  directHandle,
+  WAITING,
+  type WriteHandle,
+  type WriteOwner,
+  writeAndLearn,
+  writeDirectly,
+  WRITTEN,
+} from './direct-write.ts';
 import { lookupHost } from './host-lookup.ts';
 import type { Transport, TransportEvents, TransportOptions } from './transport.ts';
 
@@ -19,13 +29,18 @@ class TransportSocket extends Socket {
  * MQTT over a plain TCP socket. Kept lean on purpose, since a worker holds many thousands: reads go
  * into a shared buffer (`onread`), listeners are shared functions, there is no timer a socket.
  */
-export class TcpTransport implements Transport {
+export class TcpTransport implements Transport, WriteOwner {
   readonly #socket: TransportSocket;
   readonly #events: TransportEvents;
   readonly #slot: number;
   #silent = false;
   #error: Error | null = null;
+  /** Null until the first write, and for good where direct writes are not to be had. */
+  #handle: WriteHandle | null = null;
+  /** An ordinary write, or several in a row, has not gone out yet. */
   #draining = false;
+  /** Writes that the kernel has not taken yet; ordinary ones together count as one. */
+  #waiting = 0;
 
   constructor(options: TransportOptions, events: TransportEvents) {
     this.#slot = options.slot;
@@ -37,8 +52,8 @@ export class TcpTransport implements Transport {
       lookup: lookupHost,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
       onread: { buffer: options.readBuffer, callback: (length) => this.#received(length) },
-      // With a mark of 0 every write asks for 'drain', so that the one for bytes that got stuck
-      // can be subscribed to once it is known that they are.
+      // With a mark of 0 every ordinary write asks for 'drain', so that the one for bytes that got
+      // stuck can be subscribed to once it is known that they are.
       writableHighWaterMark: 0,
     };
     if (options.localAddress !== undefined) settings.localAddress = options.localAddress;
@@ -52,18 +67,34 @@ export class TcpTransport implements Transport {
   }
 
   send(bytes: Buffer): boolean {
-    const socket = this.#socket;
-    socket.write(bytes);
-    if (socket.writableLength === 0) return true;
-    if (!this.#draining) {
-      this.#draining = true;
-      socket.once('drain', onDrain);
+    const handle = this.#handle;
+    if (handle === null || this.#socket.destroyed) return this.#sendOrdinarily(bytes);
+    const outcome = writeDirectly(handle, bytes, this);
+    if (outcome === WRITTEN) return true;
+    if (outcome === WAITING) {
+      this.#waiting += 1;
+      return false;
     }
-    return false;
+    this.#socket.destroy(systemError(outcome));
+    return true;
   }
 
   get unsentBytes(): number {
-    return this.#socket.writableLength;
+    return (this.#handle?.writeQueueSize ?? 0) + this.#socket.writableLength;
+  }
+
+  /** The first write of a connection, and all where direct writes are not to be had. */
+  #sendOrdinarily(bytes: Buffer): boolean {
+    const socket = this.#socket;
+    writeAndLearn(socket, bytes);
+    this.#handle = directHandle(socket);
+    if (socket.writableLength === 0) return true;
+    if (!this.#draining) {
+      this.#draining = true;
+      this.#waiting += 1;
+      socket.once('drain', onDrain);
+    }
+    return false;
   }
 
   finish(): void {
@@ -87,7 +118,14 @@ export class TcpTransport implements Transport {
 
   drained(): void {
     this.#draining = false;
-    if (!this.#silent) this.#events.drained(this.#slot);
+    this.writeCompleted();
+  }
+
+  writeCompleted(): void {
+    this.#waiting -= 1;
+    if (this.#waiting === 0 && !this.#silent && !this.#socket.destroyed) {
+      this.#events.drained(this.#slot);
+    }
   }
 
   failed(error: Error): void {
@@ -114,4 +152,11 @@ function onError(this: TransportSocket, error: Error): void {
 
 function onClose(this: TransportSocket): void {
   this.transport?.closed();
+}
+
+function systemError(errorNumber: number): NodeJS.ErrnoException {
+  const code = getSystemErrorName(errorNumber);
+  const error: NodeJS.ErrnoException = new Error(`write ${code}`);
+  error.code = code;
+  return error;
 }

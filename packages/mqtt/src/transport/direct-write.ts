@@ -1,0 +1,115 @@
+// Data path: one request object a write that has to wait, none otherwise.
+import type { Socket } from 'node:net';
+
+/**
+ * Writing to a TCP socket past `net.Socket.write`, whose bookkeeping (a request object, a tick, 200
+ * bytes of garbage a write) is a good part of what a small message costs. This is how `net` itself
+ * talks to its handle. It is no public API, so it is learnt at run time from an ordinary write, and
+ * a Node where that write looks different is served by `net.Socket.write`.
+ */
+export interface WriteHandle {
+  /** 0, or a negative error number of the system. May read from `bytes` later. */
+  writeBuffer(request: WriteRequest, bytes: Buffer): number;
+  /** Bytes that the kernel has not taken yet. */
+  readonly writeQueueSize: number;
+}
+
+/** What a handle wants for each write; it keeps the object for as long as the write waits. */
+interface WriteRequest {
+  oncomplete: (this: WriteRequest, status: number) => void;
+  /** Keeps the memory alive that is still to be read. */
+  buffer: Buffer | null;
+  owner: WriteOwner | null;
+}
+
+type WriteRequestClass = new () => WriteRequest;
+
+export interface WriteOwner {
+  /** A write that had to wait is done, or failed together with its socket. */
+  writeCompleted(): void;
+}
+
+/** `writeDirectly`: the kernel has all bytes. */
+export const WRITTEN = 0;
+/** `writeDirectly`: the rest is read from the same memory later; then the owner is told. */
+export const WAITING = 1;
+
+/** Whether an ordinary write was watched; what it did not show will not show later. */
+let learnt = false;
+let requestClass: WriteRequestClass | null = null;
+/** A request that no write holds: it serves again as long as the kernel takes every write at once. */
+let spare: WriteRequest | null = null;
+
+/** The handle of an open socket, or null: direct writes are not to be had. */
+export function directHandle(socket: Socket): WriteHandle | null {
+  return requestClass === null ? null : handleOf(socket);
+}
+
+/** `socket.write`; the first one in a process also shows how `net` does it. */
+export function writeAndLearn(socket: Socket, bytes: Buffer): void {
+  const handle = learnt ? null : handleOf(socket);
+  learnt = true;
+  if (handle !== null) watchOneWrite(handle);
+  socket.write(bytes);
+  if (handle !== null) Reflect.deleteProperty(handle, 'writeBuffer');
+}
+
+/** Gives `WRITTEN`, `WAITING` or a negative error number of the system. */
+export function writeDirectly(handle: WriteHandle, bytes: Buffer, owner: WriteOwner): number {
+  const request = spare ?? newRequest();
+  const failure = handle.writeBuffer(request, bytes);
+  if (failure !== 0) return failure;
+  if (handle.writeQueueSize === 0) return WRITTEN;
+  request.buffer = bytes;
+  request.owner = owner;
+  spare = null;
+  return WAITING;
+}
+
+function newRequest(): WriteRequest {
+  if (requestClass === null) throw new Error('direct writes were not learnt');
+  const request = new requestClass();
+  request.oncomplete = onComplete;
+  request.buffer = null;
+  request.owner = null;
+  spare = request;
+  return request;
+}
+
+function onComplete(this: WriteRequest): void {
+  const { owner } = this;
+  this.buffer = null;
+  this.owner = null;
+  owner?.writeCompleted();
+}
+
+function watchOneWrite(handle: WriteHandle): void {
+  Object.defineProperty(handle, 'writeBuffer', {
+    configurable: true,
+    value: (request: WriteRequest, bytes: Buffer): number => {
+      Reflect.deleteProperty(handle, 'writeBuffer');
+      if (isRequestClass(request.constructor)) requestClass = request.constructor;
+      return handle.writeBuffer(request, bytes);
+    },
+  });
+}
+
+function handleOf(socket: Socket): WriteHandle | null {
+  const handle: unknown = Reflect.get(socket, '_handle');
+  return isWriteHandle(handle) ? handle : null;
+}
+
+function isWriteHandle(handle: unknown): handle is WriteHandle {
+  return (
+    typeof handle === 'object' &&
+    handle !== null &&
+    'writeBuffer' in handle &&
+    typeof handle.writeBuffer === 'function' &&
+    'writeQueueSize' in handle &&
+    typeof handle.writeQueueSize === 'number'
+  );
+}
+
+function isRequestClass(value: unknown): value is WriteRequestClass {
+  return typeof value === 'function' && value.name === 'WriteWrap';
+}

@@ -22,6 +22,7 @@ export interface HealthSources {
 export class Health {
   readonly #loop: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #workerCpu = new Map<number, number>();
+  readonly #finished = new Set<number>();
   #workerLoopUs = 0;
   #ownCpuAtStart = process.cpuUsage();
   #rssBytesMax = 0;
@@ -29,6 +30,7 @@ export class Health {
   /** From here on a run is measured. */
   beginRun(): void {
     this.#workerCpu.clear();
+    this.#finished.clear();
     this.#workerLoopUs = 0;
     this.#rssBytesMax = 0;
     this.#ownCpuAtStart = process.cpuUsage();
@@ -53,9 +55,10 @@ export class Health {
     this.#workerLoopUs = Math.max(this.#workerLoopUs, delayP99Us);
   }
 
-  /** What a worker itself says at its end is exact, the last sample of /proc was not. */
+  /** What a worker itself says at its end is exact: a sample of /proc after it changes nothing. */
   workerFinished(pid: number, cpuSeconds: number): void {
     this.#workerCpu.set(pid, cpuSeconds);
+    this.#finished.add(pid);
   }
 
   sample({ workerPids, outboxFrames }: HealthSources): AgentHealth {
@@ -63,7 +66,7 @@ export class Health {
     for (const pid of workerPids) {
       const worker = readProcess(pid);
       if (worker === undefined) continue;
-      this.#workerCpu.set(pid, worker.cpuSeconds);
+      if (!this.#finished.has(pid)) this.#workerCpu.set(pid, worker.cpuSeconds);
       rssBytes += worker.rssBytes;
     }
     this.#rssBytesMax = Math.max(this.#rssBytesMax, rssBytes);

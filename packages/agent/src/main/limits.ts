@@ -4,6 +4,8 @@
 export const LIMITS = {
   /** From the TCP connect to the controller's `welcome`. */
   linkOpenUs: 10_000_000,
+  /** From our close frame to the end of the connection, answered or not. */
+  linkCloseUs: 500_000,
   /** Back-off between attempts to reach the controller; doubled from the first to the second. */
   reconnectMinUs: 100_000,
   reconnectMaxUs: 3_000_000,

@@ -99,7 +99,7 @@ export class Link {
     if (socket === null) return;
     socket.close(GOING_AWAY);
     // A controller that does not answer the close frame must not keep this process alive.
-    setTimeout(() => socket.terminate(), this.#limits.reconnectMinUs / 1000).unref();
+    setTimeout(() => socket.terminate(), this.#limits.linkCloseUs / 1000).unref();
   }
 
   #dial(): void {

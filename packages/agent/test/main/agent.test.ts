@@ -250,6 +250,21 @@ describe('a link that is cut', () => {
     expect(controller.total('sent')).toBe(controller.total('planned'));
   });
 
+  it('is given up and dialled again when the controller says nothing any more', async () => {
+    controller.answering = false;
+    await join({ limits: { ...QUICK, linkSilenceUs: 200_000 } });
+    await controller.until(() => controller.all('hello').length >= 2, 'second hello');
+    expect(controller.agents).toBe(1);
+  });
+
+  it('is dialled again after a message that does not fit the protocol', async () => {
+    await begin();
+    controller.sendRaw('{"type":"advance","run":7}');
+    const again = await controller.next('hello', ({ resume }) => resume !== null);
+    expect(again.resume).toEqual(RUN);
+    expect(workerProcesses()).toHaveLength(2);
+  });
+
   it('stops the load when the controller stays away past its grace, then waits for another', async () => {
     const { port } = controller;
     await begin({ agentGraceUs: 300_000 });

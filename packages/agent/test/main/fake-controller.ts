@@ -64,6 +64,10 @@ export class FakeController {
     this.#socket?.send(JSON.stringify(message));
   }
 
+  sendRaw(text: string): void {
+    this.#socket?.send(text);
+  }
+
   /** Breaks the line without a word. */
   cut(): void {
     for (const socket of this.#server.clients) socket.terminate();

@@ -15,6 +15,15 @@ describe('the health of an agent', () => {
     expect(health.rssBytesMax).toBe(together.rssBytes);
   });
 
+  it.skipIf(!existsSync('/proc'))('believes a worker’s own word more than a later sample', () => {
+    const health = new Health();
+    health.beginRun();
+    health.workerFinished(process.pid, 1_000);
+    const { cpuSeconds } = health.sample({ workerPids: [process.pid], outboxFrames: 0 });
+    health.endRun();
+    expect(cpuSeconds).toBeGreaterThanOrEqual(1_000);
+  });
+
   it('tells the worst delay of a loop since the last sample', () => {
     const health = new Health();
     health.workerLoop(4_000);

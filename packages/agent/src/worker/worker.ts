@@ -46,7 +46,10 @@ export class Worker {
       return;
     }
     const load = this.#load;
-    if (load === null) return;
+    if (load === null) {
+      if (message.type === 'finish') this.#leave();
+      return;
+    }
     switch (message.type) {
       case 'advance':
         load.engine.advance(message.stage, message.atUs);
@@ -109,8 +112,12 @@ export class Worker {
   #finish(load: Load): void {
     load.engine.finish();
     load.pacer.stop();
-    this.#platform.send({ type: 'finished', ...this.#platform.usage() });
     this.#load = null;
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#platform.send({ type: 'finished', ...this.#platform.usage() });
     this.#platform.exit();
   }
 }

@@ -54,6 +54,7 @@ export class Engine implements TimelineListener {
   #nextScanUs = 0;
   #lastTickUs = 0;
   #expirySkipped = false;
+  #drainedTold = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -85,6 +86,7 @@ export class Engine implements TimelineListener {
     while (this.#timeline.nextUs() <= nowUs) this.#timeline.pass();
     if (mode === 'graceful') return;
     this.#cutOff();
+    this.#tellDrained();
     for (const { connections } of this.#options.groups) connections.closeAll(true);
   }
 
@@ -118,6 +120,7 @@ export class Engine implements TimelineListener {
     if (nowUs >= this.#nextScanUs) this.#scan(nowUs);
     for (const group of this.#options.groups) group.flush();
     this.#closeDrained(nowUs);
+    this.#tellDrained();
     this.#tellStates();
   }
 
@@ -230,7 +233,13 @@ export class Engine implements TimelineListener {
     // Subscribers of the last stage go on until the end.
     const last = this.#options.plan.stages.length - 1;
     if (live.stage !== last) this.#options.recorder.retire(live.stage);
-    this.#options.reports.stageState(live.stage, 'drained');
+  }
+
+  /** There is one drain that the run waits for: the one after the end of the load. */
+  #tellDrained(): void {
+    if (this.#drainedTold || !this.#timeline.settling || this.#live.length > 0) return;
+    this.#drainedTold = true;
+    this.#options.reports.stageState(this.currentStage(), 'drained');
   }
 
   #tellStates(): void {

@@ -65,7 +65,10 @@ export class WholeStage implements LineJudge {
   #addGauges(slice: Slice): void {
     if (slice.phase !== 'main' || !this.#line.scopes.has(slice.stage)) return;
     const sums = this.#of(slice.stage);
-    const values = slice.series.filter((series) => this.#line.filter.matches(series));
+    // What the stage before still has under way is that stage's own.
+    const values = slice.series.filter(
+      (series) => series.stage === slice.stage && this.#line.filter.matches(series),
+    );
     this.#seen ||= values.length > 0;
     const sum = values.reduce((total, series) => total + (series.value ?? 0), 0);
     for (let n = slice.n; n < slice.n + slice.span; n++) sums.addSecond(n, sum);

@@ -376,6 +376,19 @@ describe('windows', () => {
     expect(most).toMatchObject({ state: 'fail', observed: 20 });
   });
 
+  it('do not add the gauges of a stage that drains to those of the stage that runs', () => {
+    const stages = [stageOf('one', 0), stageOf('two', 1)];
+    const plan = planOf(
+      ['connections: max <= 5 in two', 'connections: max <= 5 over 1s in two'],
+      stages,
+    );
+    const judge = new Judge({ plan, agents: ['a'] });
+    judge.add('a', sliceOf({ n: 0 }, [counter('connections', 5)]));
+    const both = [counter('connections', 5), counter('connections', 5, { stage: 1 })];
+    judge.add('a', sliceOf({ stage: 1, n: 0, startS: 1 }, both));
+    expect(judge.finish().map((result) => result.state)).toEqual(['pass', 'pass']);
+  });
+
   it('find the seconds in which a gauge was 0 and nobody said so', () => {
     const seconds = [[counter('connections', 5)], [], [counter('connections', 5)]];
     expect(judged('connections: min > 0', seconds)).toMatchObject({ state: 'fail', observed: 0 });

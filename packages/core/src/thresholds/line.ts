@@ -12,6 +12,7 @@ import { parseThreshold } from './parse.ts';
 import { type Family, familyOf, type StageScope, stageScopes } from './relevance.ts';
 import { baseFilter, metricFilter, type SeriesFilter } from './series-filter.ts';
 import type { ParsedThreshold } from './threshold.ts';
+import { mayMatch } from './topic-overlap.ts';
 
 /** A threshold with all that its plan says about it; nothing here changes while it is judged. */
 export interface Line {
@@ -24,6 +25,8 @@ export interface Line {
   /** Of a share, else null. */
   readonly base: SeriesFilter | null;
   readonly waits: readonly Wait[];
+  /** True: whatever is timed ends all waiting (deliveries are not paired with messages). */
+  readonly endsAllWaits: boolean;
   /** The stages that it is judged in, by index. */
   readonly scopes: ReadonlyMap<number, StageScope>;
   /** True: counted over all its stages together (`count` without `over` and without stages). */
@@ -33,9 +36,7 @@ export interface Line {
 /** A counter that tells when something begins (1) or ends (-1) to wait for what is timed. */
 interface Wait {
   readonly sign: 1 | -1;
-  readonly filter: SeriesFilter;
-  /** Failures that happened before the wait began do not end it. */
-  readonly afterSending: boolean;
+  matches(series: SeriesDelta): boolean;
 }
 
 const WAITS: Readonly<Partial<Record<MetricName, readonly (readonly [1 | -1, MetricName])[]>>> = {
@@ -80,7 +81,8 @@ export function lineOf(spec: ThresholdSpec, plan: Plan): Line {
     family: familyOf(asked),
     filter,
     base: base === null ? null : baseFilter(base, parsed, plan),
-    waits: waitsOf(metric, parsed, plan),
+    waits: metric === 'delivery_time' ? deliveryWaits(filter, plan) : waitsOf(metric, parsed, plan),
+    endsAllWaits: metric === 'delivery_time',
     scopes: new Map(scopes.map((scope) => [scope.index, scope])),
     total: isTotal(parsed),
   };
@@ -88,20 +90,36 @@ export function lineOf(spec: ThresholdSpec, plan: Plan): Line {
 
 /** +1 for each thing that began to wait, -1 for each that ended it. */
 export function waitDelta(line: Line, series: SeriesDelta): number {
-  for (const { sign, filter, afterSending } of line.waits) {
-    if (!filter.matches(series)) continue;
-    if (afterSending && series.reason?.startsWith(NOT_SENT) === true) return 0;
-    return sign * (series.value ?? 0);
-  }
-  return 0;
+  const wait = line.waits.find((one) => one.matches(series));
+  return wait === undefined ? 0 : wait.sign * (series.value ?? 0);
 }
 
 function waitsOf(metric: MetricName, parsed: ParsedThreshold, plan: Plan): Wait[] {
-  return (WAITS[metric] ?? []).map(([sign, counter]) => ({
-    sign,
-    filter: baseFilter(counter, parsed, plan),
-    afterSending: metric === 'service_time' && counter === 'publish_failed',
-  }));
+  return (WAITS[metric] ?? []).map(([sign, counter]) => {
+    const filter = baseFilter(counter, parsed, plan);
+    // Failures that happened before a message was sent do not end the wait for its answer.
+    const afterSending = metric === 'service_time' && counter === 'publish_failed';
+    return {
+      sign,
+      matches: (series) =>
+        filter.matches(series) && !(afterSending && series.reason?.startsWith(NOT_SENT) === true),
+    };
+  });
+}
+
+/** Whoever sends to a topic that is subscribed is waited for. */
+function deliveryWaits(filter: SeriesFilter, plan: Plan): Wait[] {
+  const filters = plan.groups
+    .flatMap((group) => group.subscribe)
+    .filter((entry) => filter.meansSubject(entry.subject))
+    .flatMap((entry) => entry.topics);
+  const senders = new Set(
+    plan.groups
+      .flatMap((group) => group.publish)
+      .filter((stream) => filters.some((one) => mayMatch(stream.topic, one)))
+      .map((stream) => stream.subject),
+  );
+  return [{ sign: 1, matches: ({ metric, subject }) => metric === 'sent' && senders.has(subject) }];
 }
 
 function isTotal(parsed: ParsedThreshold): boolean {

@@ -124,7 +124,7 @@ export class WindowTrack {
       const due = book.reported(scope.index, phase, end) || nowUs >= endUs + WATERMARK_US;
       if (!due) break;
       const finding = this.#judge(window, waiting);
-      waiting += window.began - window.ended;
+      waiting = this.#waitingAfter(window, waiting);
       if (typeof finding === 'object') tally.add(this.#spanOf(window, finding));
     }
     return tally;
@@ -193,7 +193,7 @@ export class WindowTrack {
     const finding = this.#judge(window, this.#waiting);
     this.#open.delete(window.index);
     this.#next = Math.max(this.#next, window.index + 1);
-    this.#waiting += window.began - window.ended;
+    this.#waiting = this.#waitingAfter(window, this.#waiting);
     const partial = this.#durationUs(window) < this.#overUs - TOLERANCE_US;
     if (finding !== 'left out') this.eligible++;
     // A short last window has few samples because it is short, which is no reason to doubt the rest.
@@ -236,6 +236,12 @@ export class WindowTrack {
       parsed.terms.map(() => this.#overUs),
     );
     return waited.holds ? null : waited;
+  }
+
+  #waitingAfter(window: Window, before: number): number {
+    // What was sent in the same window as the last delivery is taken for delivered.
+    if (this.#place.line.endsAllWaits && window.measured.moved) return 0;
+    return before + window.began - window.ended;
   }
 
   #span(): PhaseSpan | null {

@@ -424,6 +424,30 @@ describe('a broker that stops answering', () => {
     expect(judged('publish_time: p(99) < 5s over 1s', seconds).state).toBe('pass');
   });
 
+  it.each([
+    ['t/#', 'fail'],
+    ['t/+', 'fail'],
+    ['t/{{n}}', 'fail'],
+    ['t/7', 'fail'],
+    ['#', 'fail'],
+    ['$share/g/t/#', 'fail'],
+    ['t', 'pass'],
+    ['t/+/+', 'pass'],
+    ['other/#', 'pass'],
+  ])('is seen by subscribers of %s, if what is sent may be for them: %s', (topic, state) => {
+    const plan = planOf(['delivery_time: p(99) < 500ms over 1s for 3 in publish']);
+    const groups = plan.groups.map((group) => ({
+      ...group,
+      subscribe: group.subscribe.map((entry) => ({ ...entry, topics: [topic] })),
+    }));
+    const going = counter('sent', 10);
+    const delivered: Second = [going, times('delivery_time', [5], { subject: 'readers' })];
+    const seconds = [delivered, [going], [going], [going], [going], delivered];
+    expect(only(judgeSeconds({ ...plan, groups }, seconds)).state).toBe(state);
+    const quiet = [delivered, [], [], [], [], delivered];
+    expect(only(judgeSeconds({ ...plan, groups }, quiet)).state).toBe('pass');
+  });
+
   it('is seen by the whole stage when the messages come back in the drain', () => {
     const seconds = [answered, silent, silent];
     const settle: Second[] = [[times('publish_time', [3_000]), counter('published', 20)]];

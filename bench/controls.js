@@ -1,0 +1,72 @@
+// The controls of the benchmarks, each a process that answers marks on its standard input.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const CONNECT_DEADLINE_MS = 60_000;
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Compiles the C control; null where there is no C compiler (the bench then says so). */
+export function compileEpollPublisher() {
+  mkdirSync(here('build'), { recursive: true });
+  const binary = here('build/epoll-publisher');
+  for (const compiler of ['cc', 'gcc', 'clang']) {
+    const built = spawnSync(compiler, ['-O2', '-o', binary, here('control/epoll-publisher.c')]);
+    if (built.status === 0) return binary;
+  }
+  return null;
+}
+
+export function startEpollPublisher(binary, load) {
+  return startControl(binary, argumentsOf(load));
+}
+
+export function startMqttJsPublisher(load) {
+  return startControl(process.execPath, [
+    here('control/mqttjs-publisher.js'),
+    ...argumentsOf(load),
+  ]);
+}
+
+/** Bare sockets in Node; `execArgv` are flags of the process (heap size, probe). */
+export function startSocketPublisher(load, execArgv) {
+  return startControl(process.execPath, [
+    ...execArgv,
+    here('control/socket-publisher.js'),
+    ...argumentsOf(load),
+  ]);
+}
+
+function argumentsOf({ host, port, clients, everyMs, payloadBytes }) {
+  return [host, port, clients, everyMs, payloadBytes].map(String);
+}
+
+/** Resolves when all its clients are connected. */
+async function startControl(command, args) {
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => {
+    const timer = setTimeout(() => child.kill('SIGKILL'), CONNECT_DEADLINE_MS);
+    const { value, done } = await lines.next();
+    clearTimeout(timer);
+    if (done) throw new Error(`${command} ended before it answered`);
+    return value;
+  };
+  if ((await next()) !== 'connected') throw new Error(`${command} did not connect`);
+  return {
+    pid: child.pid,
+    /** The next line of its output, for what it prints when it is asked by a signal. */
+    line: next,
+    /** Messages acknowledged and CPU used up to now. */
+    async mark() {
+      child.stdin.write('\n');
+      return JSON.parse(await next());
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.stdin.end();
+      await ended;
+    },
+  };
+}

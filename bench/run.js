@@ -1,0 +1,28 @@
+// pnpm bench [NAME…]: every benchmark, or the named ones; exit code 1 when a goal is missed.
+import { allocation } from './allocation.js';
+import { connections } from './connections.js';
+import { idle } from './idle.js';
+import { publishPaced } from './publish-paced.js';
+
+const BENCHMARKS = { 'publish-paced': publishPaced, connections, allocation, idle };
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !Object.hasOwn(BENCHMARKS, name));
+if (unknown.length > 0 || names.includes('--help')) {
+  process.stderr.write(
+    `usage: pnpm bench [${Object.keys(BENCHMARKS).join('|')}]…\nWithout a name all of them run, about six minutes together.\n`,
+  );
+  process.exit(2);
+}
+
+let missed = 0;
+for (const name of names.length > 0 ? names : Object.keys(BENCHMARKS)) {
+  process.stdout.write(`\n${name} …\n`);
+  const result = await BENCHMARKS[name]();
+  for (const [text, value] of result.figures) process.stdout.write(`  ${text}: ${value}\n`);
+  for (const goal of result.goals) {
+    if (!goal.holds) missed++;
+    process.stdout.write(`  ${goal.holds ? 'holds ' : 'MISSED'}  ${goal.text}: ${goal.observed}\n`);
+  }
+}
+process.exitCode = missed > 0 ? 1 : 0;

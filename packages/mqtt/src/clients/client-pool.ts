@@ -11,7 +11,7 @@ import {
   writePublish,
 } from '../codec/v311/publish-packet.ts';
 import { encodeSubscribe, type SubscribeRequest } from '../codec/v311/subscribe-packet.ts';
-import { readMonotonicUs } from '../monotonic.ts';
+import { monotonicUs, readMonotonicUs } from '../monotonic.ts';
 import { TcpTransport } from '../transport/tcp-transport.ts';
 import type { Transport, TransportEvents } from '../transport/transport.ts';
 import type { ClientHandlers } from './client-handlers.ts';
@@ -21,13 +21,18 @@ import { type ConnectionControl, InboundPackets } from './inbound-packets.ts';
 import { deadlineReason, pingIsDue } from './keep-alive.ts';
 import type { MqttClients, MqttClientsOptions } from './mqtt-clients.ts';
 import { Outbox } from './outbox.ts';
-import { connackReason, socketReason } from './reasons.ts';
+import { connackReason, Reason, socketReason } from './reasons.ts';
 import { Phase, SlotTable } from './slot-table.ts';
 
 /** Reads of all sockets land here, one after the other. */
 const READ_BUFFER_BYTES = 64 * 1024;
 /** What a broker may send in one packet unless the caller allows more. */
 const MAX_PACKET_BYTES = 1024 * 1024;
+/**
+ * A connection with more than this in user space is given up: a broker that sends and never reads
+ * would have our acknowledgements fill the memory. Publishers stop far below, by `writableLength`.
+ */
+const UNSENT_BYTES_MAX = 128 * 1024 * 1024;
 /** One shared timer looks after all time-outs and pings, this often. */
 const SCAN_MS = 250;
 
@@ -65,16 +70,16 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
     const table = this.#table;
     if (!this.isIdle(slot)) throw new Error(`connect on slot ${slot}, which is not idle`);
     const greeting = encodeConnect(options);
-    readMonotonicUs(this.momentUs);
+    const { host, port, localAddress } = options;
+    const readBuffer = this.#readBuffer;
+    // Throws for an impossible port or address, so the slot changes only afterwards.
+    table.transport[slot] = new TcpTransport({ slot, host, port, localAddress, readBuffer }, this);
     table.greeting.set(slot, greeting);
     table.phase[slot] = Phase.opening;
     table.cleanStart[slot] = options.cleanStart ? 1 : 0;
     table.keepAliveUs[slot] = options.keepAliveS * 1e6;
     table.pingSentUs[slot] = 0;
-    table.connectDeadlineUs[slot] = element(this.momentUs, 0) + options.timeoutUs;
-    const { host, port, localAddress } = options;
-    const readBuffer = this.#readBuffer;
-    table.transport[slot] = new TcpTransport({ slot, host, port, localAddress, readBuffer }, this);
+    table.connectDeadlineUs[slot] = monotonicUs() + options.timeoutUs;
   }
 
   publish(slot: number, message: PublishMessage): void {
@@ -101,8 +106,7 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
     this.#outbox.flush();
     this.#release(slot);
     transport.finish();
-    readMonotonicUs(this.momentUs);
-    this.#closing.add(transport, element(this.momentUs, 0));
+    this.#closing.add(transport, monotonicUs());
   }
 
   destroy(slot: number): void {
@@ -173,6 +177,7 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
   }
 
   drained(slot: number): void {
+    if (!this.isConnected(slot)) return;
     readMonotonicUs(this.momentUs);
     this.#handlers.onDrained(slot);
     this.#outbox.flush();
@@ -247,7 +252,10 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
     const table = this.#table;
     for (let slot = 0; slot < table.slots; slot += 1) {
       if (byteAt(table.phase, slot) === Phase.idle) continue;
-      const reason = deadlineReason(table, slot, nowUs);
+      const reason =
+        this.writableLength(slot) > UNSENT_BYTES_MAX
+          ? Reason.notReading
+          : deadlineReason(table, slot, nowUs);
       if (reason !== null) this.giveUp(slot, reason);
       else if (pingIsDue(table, slot, nowUs)) {
         this.#write(slot, PINGREQ);

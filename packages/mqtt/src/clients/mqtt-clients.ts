@@ -13,8 +13,9 @@ import type { ConnectOptions } from './connect-options.ts';
  */
 export interface MqttClients {
   /**
-   * Starts a connection attempt on an idle slot. Throws if the slot is not idle, and a RangeError
-   * for options that fit in no CONNECT (see `encodeConnect`).
+   * Starts a connection attempt on an idle slot. Throws if the slot is not idle, a RangeError for
+   * options that fit in no CONNECT (see `encodeConnect`) and for a port that is none, a TypeError
+   * for a `localAddress` that is no address. After a throw the slot is still idle.
    */
   connect(slot: number, options: ConnectOptions): void;
 

@@ -7,6 +7,7 @@ export const Reason = {
   timedOut: 'timed out',
   closedByBroker: 'closed by broker',
   keepAlive: 'keep-alive timeout: no PINGRESP',
+  notReading: 'broker does not read: 128 MiB unsent',
 } as const;
 
 const CONNACK_REASONS: readonly string[] = [

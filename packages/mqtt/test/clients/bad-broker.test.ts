@@ -102,6 +102,11 @@ describe('a connection that does not come to be', () => {
     expect((await recorder.first('onConnectFailed')).reason).toMatch(/^host name/);
   });
 
+  test('a name that stands for several addresses, one of them with a broker', async () => {
+    const recorder = await attempt((socket) => socket.write(CONNACK), { host: 'localhost' });
+    expect(await recorder.first('onConnected')).toMatchObject({ slot: 0 });
+  });
+
   test('a source address that this host does not have', async () => {
     const recorder = await attempt(() => undefined, { localAddress: '192.0.2.1' });
     expect((await recorder.first('onConnectFailed')).reason).toMatch(/EADDRNOTAVAIL/);
@@ -263,36 +268,6 @@ describe('a connection that goes wrong', () => {
 });
 
 describe('a broker that does not read', () => {
-  test('unsent bytes are visible, stay intact, and their end is told', async () => {
-    const received: Buffer[] = [];
-    const recorder = await connected((socket) => {
-      socket.pause();
-    });
-    const own = clients;
-    if (own === null) throw new Error('no clients');
-    const count = 4_000;
-    const item = message('t', 'x'.repeat(5_000));
-    const expected: Buffer[] = [];
-    for (let n = 0; n < count; n += 1) {
-      item.payload.fill(n % 251);
-      own.publish(0, item);
-      if (n % 3 === 0) own.flush();
-      expected.push(Buffer.from([0x30, 0x8b, 0x27, 0, 1, 0x74]), Buffer.from(item.payload));
-    }
-    own.flush();
-    expect(own.writableLength(0)).toBeGreaterThan(64 * 1024);
-    for (const socket of broker?.sockets ?? []) {
-      socket.on('data', (data) => received.push(data));
-      socket.resume();
-    }
-    await recorder.first('onDrained');
-    expect(own.writableLength(0)).toBe(0);
-    const size = Buffer.concat(expected).length;
-    await recorder.until(() => received.reduce((sum, part) => sum + part.length, 0) >= size);
-    expect(Buffer.concat(received).equals(Buffer.concat(expected))).toBe(true);
-    expect(recorder.of('onDrained')).toHaveLength(1);
-  });
-
   test('disconnect waits a second at most', async () => {
     await connected((socket) => {
       socket.pause();
@@ -323,6 +298,8 @@ describe('calls that do not fit', () => {
       /not connected/,
     );
     expect(() => own.connect(0, connectOptions(1, { clientId: 'a\0' }))).toThrow(RangeError);
+    expect(() => own.connect(0, connectOptions(70_000))).toThrow(RangeError);
+    expect(() => own.connect(0, connectOptions(1, { localAddress: 'here' }))).toThrow(TypeError);
     expect(own.isIdle(0)).toBe(true);
     own.disconnect(0);
     own.destroy(0);

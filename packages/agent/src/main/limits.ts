@@ -14,9 +14,10 @@ export const LIMITS = {
   /** With `whenControllerIsGone: 'exit'`: how long an agent without a run looks for its controller. */
   idleGoneUs: 15_000_000,
 
-  /** Probes of a burst at the start of a link and of a run, and each second while in a run. */
+  /** Probes of a burst at the start of a link and of a run, where the mapping is made. */
   burstProbes: 40,
-  runProbes: 8,
+  /** Each second while in a run: enough for a good one in a minute, and cheap beside five agents. */
+  runProbes: 4,
   /** Between two probes of a burst. */
   probeSpacingUs: 5_000,
   runProbeIntervalUs: 1_000_000,

@@ -1,6 +1,6 @@
 import type { Activity, Limits, Plan, Stage } from '@squall/core/plan';
 
-export interface StageSketch {
+interface StageSketch {
   readonly name?: string;
   readonly forUs?: number | null;
   readonly until?: Stage['until'];

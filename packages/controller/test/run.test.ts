@@ -80,7 +80,7 @@ describe.concurrent('a run that goes well', () => {
     expect(last?.totals.sent).toBeGreaterThanOrEqual(10);
     expect(progress.some((one) => (one.times.publish_time?.p99Us ?? 0) >= 2_000)).toBe(true);
     expect(progress.every((one) => (one.rates.sent ?? 0) < 11)).toBe(true);
-    expect(progress.some((one) => (one.rates.sent ?? 0) > 7)).toBe(true);
+    expect(progress.some((one) => (one.rates.sent ?? 0) > 5)).toBe(true);
   });
 
   it('starts a stage that publishes without connections after a prologue and a barrier', async (test) => {
@@ -264,7 +264,9 @@ describe.concurrent('the end of a stage', () => {
     // Ten messages a second: the condition holds when the second one is closed.
     expect(report.stages[0]?.durationUs).toBeGreaterThan(2 * SECOND);
     expect(report.stages[0]?.durationUs).toBeLessThan(3.5 * SECOND);
-    expect(report.groups['devices']?.counters['sent']).toBeGreaterThanOrEqual(20);
+    const sent = report.groups['devices']?.counters['sent'] ?? 0;
+    expect(sent).toBeGreaterThanOrEqual(20);
+    expect(report.notes.join()).toContain(`devices.sent >= 20; at its end the value was ${sent}.`);
   });
 
   it('comes with the longest duration of the run', async (test) => {
@@ -399,6 +401,7 @@ describe.concurrent('loss', () => {
     const report = await run.report();
     expect(report.agents[0]).toMatchObject({ state: 'lost' });
     expect(report.verdict).toBe('aborted');
+    expect(report.reasons.join()).toContain('agent-1 was lost: it left before the end of the run');
   });
 });
 

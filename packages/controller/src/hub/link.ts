@@ -32,8 +32,10 @@ export class Link {
     this.#events = events;
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('close', () => this.#events.closed());
-    // A close always follows; the error itself says only that the peer broke the protocol or the line.
-    socket.on('error', (error) => this.#events.bad(error.message));
+    // A close always follows. A line that broke is no fault of what was said on it.
+    socket.on('error', (error) => {
+      if (isProtocolError(error)) this.#events.bad(`bytes that are no WebSocket: ${error.message}`);
+    });
   }
 
   get open(): boolean {
@@ -106,6 +108,11 @@ export class Link {
     }
     this.#events.message(parsed.data);
   }
+}
+
+/** The library's own errors speak of what the peer sent, the system's of the line. */
+function isProtocolError(error: Error): boolean {
+  return 'code' in error && String(error.code).startsWith('WS_ERR_');
 }
 
 /** Undefined where the bytes are no JSON, which then fits no message. */

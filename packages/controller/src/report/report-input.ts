@@ -7,6 +7,7 @@ import type {
   StageRecord,
 } from '@squall/core/report';
 import { Judge } from '@squall/core/thresholds';
+import { conditionValue } from '../run/condition.ts';
 import type { Cut } from '../run/cut.ts';
 import type { Measurements } from '../run/measurements.ts';
 import type { RunAgent } from '../run/run-agent.ts';
@@ -44,7 +45,7 @@ export function reportInput(run: EndedRun, measured: Measurements | null): Repor
     thresholds: judge.finish(),
     generator: measured?.generator.facts() ?? { agents: new Map() },
     outcome: outcomeOf(run.cut),
-    notes: run.warnings,
+    notes: [...run.warnings, ...overshoots(run.stages, measured)],
   };
 }
 
@@ -99,6 +100,18 @@ function stageRecord(walked: WalkedStage, zeroUs: number, runEndUs: number): Sta
     endUs: (walked.endUs ?? runEndUs) - zeroUs,
     endedBy: walked.endedBy ?? 'aborted',
   };
+}
+
+/** Everyone works on until the announced end of a stage, so a condition is always overshot. */
+function overshoots(stages: readonly WalkedStage[], measured: Measurements | null): string[] {
+  if (measured === null) return [];
+  return stages.flatMap(({ stage, endedBy }) => {
+    if (endedBy !== 'condition' || stage.until === null) return [];
+    const value = conditionValue(stage.until, measured.aggregate, stage.index);
+    return [
+      `Stage ${stage.name} ended by its condition ${stage.until.text}; at its end the value was ${value}.`,
+    ];
+  });
 }
 
 function outcomeOf(cut: Cut | null): RunOutcome {

@@ -7,7 +7,7 @@ export function conditionHolds(
   aggregate: RunAggregate,
   stage: number,
 ): boolean {
-  const value = valueOf(condition, aggregate, stage);
+  const value = conditionValue(condition, aggregate, stage);
   switch (condition.op) {
     case '<':
       return value < condition.value;
@@ -24,7 +24,12 @@ export function conditionHolds(
   }
 }
 
-function valueOf(condition: Condition, aggregate: RunAggregate, stage: number): number {
+/** What the condition compares, as far as it is folded. */
+export function conditionValue(
+  condition: Condition,
+  aggregate: RunAggregate,
+  stage: number,
+): number {
   const { metric, subject, fromRun } = condition;
   // The plan's check lets no other name through.
   if (!isMetricName(metric)) return Number.NaN;

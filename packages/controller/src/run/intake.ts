@@ -38,8 +38,8 @@ export class Intake {
   #take(id: string, bytes: Uint8Array): void {
     const { bus, measurements, roster } = this.#scene;
     const agent = roster.agents.find((candidate) => candidate.id === id);
-    // An agent that was given up is told apart from one that is late: its frames count no more.
-    if (agent === undefined || agent.lost !== null) return;
+    // What an agent measured before it was lost, or before it left too early, is true all the same.
+    if (agent === undefined) return;
     const seq = measurements.accept(agent, bytes);
     if (seq !== null) void bus.acknowledge(agent.id, agent.epoch, seq);
     this.#scene.changed();

@@ -83,13 +83,16 @@ function onComplete(this: WriteRequest): void {
   owner?.writeCompleted();
 }
 
+/** Newer versions of Node write in other ways: whatever is seen is passed on as it is. */
 function watchOneWrite(handle: WriteHandle): void {
   Object.defineProperty(handle, 'writeBuffer', {
     configurable: true,
-    value: (request: WriteRequest, bytes: Buffer): number => {
+    value: (...seen: unknown[]): unknown => {
       Reflect.deleteProperty(handle, 'writeBuffer');
-      if (isRequestClass(request.constructor)) requestClass = request.constructor;
-      return handle.writeBuffer(request, bytes);
+      const [request] = seen;
+      const made = typeof request === 'object' ? request?.constructor : undefined;
+      if (isRequestClass(made)) requestClass = made;
+      return Reflect.apply(handle.writeBuffer, handle, seen);
     },
   });
 }

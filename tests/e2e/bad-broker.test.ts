@@ -12,7 +12,7 @@ const IMPATIENT = { retries: 0, timeout: '2s' };
 
 const REFUSALS = [
   [1, /protocol version/i],
-  [2, /identifier/i],
+  [2, /client id/i],
   [3, /unavailable/i],
   [4, /user ?name or password/i],
   [5, /not authori[sz]ed/i],

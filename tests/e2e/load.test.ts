@@ -37,9 +37,9 @@ describe('load over five agents against Mosquitto', { timeout: (SECONDS + 60) * 
     );
     const result = await workspace.run([plan, '--agents', '5']);
     const report = reportOf(result);
-    const { counters } = report.groups['devices'] ?? { counters: {} };
+    const { counters, reasons } = report.groups['devices'] ?? { counters: {}, reasons: {} };
     const messages = 5_000 * SECONDS;
-    expect(counters).toMatchObject({
+    expect(counters, JSON.stringify(reasons)).toMatchObject({
       connected: 5_000,
       planned: messages,
       scheduled: messages,

@@ -62,7 +62,7 @@ if (process.send === undefined) {
 // Ctrl-C reaches the whole process group; the agent decides what it means for the load.
 process.on('SIGINT', () => {});
 process.on('uncaughtException', (error) => {
-  process.stderr.write(`squall worker failed: ${error.stack ?? error.message}\n`);
+  process.stderr.write(`${error.stack ?? error.message}\n`);
   process.exit(EXIT_FAULT);
 });
 process.on('disconnect', orphaned);

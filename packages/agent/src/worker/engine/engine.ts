@@ -62,9 +62,9 @@ export class Engine implements TimelineListener {
     this.#timeline = new StageTimeline(options.plan.stages, this.#needs, this);
   }
 
-  /** The current stage; the first one before the start. */
+  /** The current stage; the first one before the start, the last one entered after the end. */
   currentStage(): number {
-    return Math.max(0, this.#timeline.stage);
+    return this.#timeline.stage;
   }
 
   sinceStart(us: number): number {
@@ -230,9 +230,8 @@ export class Engine implements TimelineListener {
       group.publishing.remove(run);
     }
     this.#live.splice(this.#live.indexOf(live), 1);
-    // Subscribers of the last stage go on until the end.
-    const last = this.#options.plan.stages.length - 1;
-    if (live.stage !== last) this.#options.recorder.retire(live.stage);
+    // Subscribers and connections of the last stage go on until the end.
+    if (live.stage !== this.currentStage()) this.#options.recorder.retire(live.stage);
   }
 
   /** There is one drain that the run waits for: the one after the end of the load. */

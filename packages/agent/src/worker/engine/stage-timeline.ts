@@ -36,6 +36,7 @@ export class StageTimeline {
   readonly #listener: TimelineListener;
   /** -1 before the start; the number of stages after the last end. */
   #stage = -1;
+  #entered = 0;
   #phase: Phase | null = null;
   #runStartUs = 0;
   #clockUs = 0;
@@ -52,9 +53,9 @@ export class StageTimeline {
     this.#listener = listener;
   }
 
-  /** The current stage; the last one after its end; -1 before the start. */
+  /** The current stage; after the end of the load the one that was entered last; 0 before it. */
   get stage(): number {
-    return Math.min(this.#stage, this.#stages.length - 1);
+    return this.#entered;
   }
 
   get settling(): boolean {
@@ -150,6 +151,7 @@ export class StageTimeline {
 
   #enter(stage: number, atUs: number): void {
     const prologue = this.#needs[stage]?.prologue === true;
+    this.#entered = stage;
     this.#beginPhase('prologue', atUs);
     this.#listener.onEnter(stage, atUs);
     if (!prologue) this.#startClock(atUs);

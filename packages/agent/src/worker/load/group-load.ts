@@ -23,7 +23,7 @@ export class GroupLoad implements ClientHandlers {
     this.name = services.group.name;
     this.connections = new GroupConnections(services, clients, this);
     this.subscribing = new GroupSubscribing(services, clients, this.connections);
-    this.publishing = new GroupPublishing(services, clients, this.connections.states);
+    this.publishing = new GroupPublishing(services, clients, this.connections);
     this.connections.checkTemplates();
     this.clients = services.createClients({
       slots: services.order.count,

@@ -5,15 +5,17 @@ import { InflightTable, type MqttClients, PUBLISH_PACKET_ID_MAX } from '@squall/
 import type { ClientOrder } from '../clients/client-order.ts';
 import { type Moment, momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
+import type { Meter } from '../measure/meter.ts';
 import { ClosedLoop } from '../publish/closed-loop.ts';
 import type { Feed } from '../publish/feed.ts';
 import { KeptMessages } from '../publish/kept-messages.ts';
 import { MessageSource } from '../publish/message-source.ts';
 import type { Outlet } from '../publish/outlet.ts';
 import { PacedSchedule } from '../publish/paced-schedule.ts';
-import type { PublishGroup } from '../publish/publish-group.ts';
+import type { PublishFailure, PublishGroup } from '../publish/publish-group.ts';
 import { StageRun } from '../publish/stage-run.ts';
 import { Stream } from '../publish/stream.ts';
+import type { GroupConnections } from './group-connections.ts';
 import type { GroupServices } from './group-services.ts';
 
 export type PublishActivity = Extract<Activity, { kind: 'publish' }>;
@@ -29,18 +31,24 @@ export class GroupPublishing implements PublishGroup {
   readonly streams: readonly Stream[];
   readonly #services: GroupServices;
   readonly #clients: () => MqttClients;
+  readonly #connections: Pick<GroupConnections, 'states' | 'describe'>;
   /** The shortest acknowledgement time-out of the streams: no entry can be late before it. */
   readonly #ackTimeoutUs: number;
   /** All live runs, the oldest stage first. */
   readonly #runs: StageRun[] = [];
 
-  constructor(services: GroupServices, clients: () => MqttClients, states: Uint8Array) {
+  constructor(
+    services: GroupServices,
+    clients: () => MqttClients,
+    connections: Pick<GroupConnections, 'states' | 'describe'>,
+  ) {
     const { group, order } = services;
     this.#services = services;
     this.#clients = clients;
     this.order = order;
     this.moment = services.moment;
-    this.states = states;
+    this.states = connections.states;
+    this.#connections = connections;
     this.blocked = new Uint8Array(order.count);
     const window = tableWindow(services);
     this.table = new InflightTable({ clients: order.count, window });
@@ -55,6 +63,17 @@ export class GroupPublishing implements PublishGroup {
 
   unsentOf(position: number): number {
     return this.#clients().writableLength(position);
+  }
+
+  failed(meter: Meter, failure: PublishFailure): void {
+    const { metric, reason, position, n } = failure;
+    const { recorder, timeline } = this.#services;
+    const { subject } = meter.key;
+    meter.fail(metric, reason, n);
+    if (!recorder.wantsExample(metric, subject, reason)) return;
+    const atUs = timeline.sinceStart(momentOf(this.moment));
+    const who = this.#connections.describe(position);
+    recorder.example({ metric, subject, reason, ...who, atUs });
   }
 
   /** Begins a stream in a stage; its tick 0 is due at `clockUs`. */

@@ -76,13 +76,13 @@ export class ClosedLoop implements Feed {
 
   /** The client finally failed: its share of a `count` can no longer be sent. */
   giveUp(position: number): void {
-    const { count, meter, order } = this.#options;
-    if (count === null) return;
+    const { count, meter, order, outlet } = this.#options;
+    if (count === null || this.exhausted) return;
     const lost = ticksOf(order, position, count) - at(this.#sentOf, position);
     this.#sentOf[position] = at(this.#sentOf, position) + lost;
     this.#left -= lost;
     meter.add(SCHEDULED, lost);
-    meter.fail('dropped', DROPPED_NOT_CONNECTED, lost);
+    if (lost > 0) outlet.drop(position, DROPPED_NOT_CONNECTED, lost);
   }
 
   endAfter(lengthUs: number): void {

@@ -19,4 +19,6 @@ export interface Outlet {
    * `dueUs[0]` is its due time, µs: in a cell, since a double passed on would be boxed.
    */
   hand(position: number, dueUs: Float64Array): boolean;
+  /** Books `n` messages of a client that were due and will never be sent. */
+  drop(position: number, reason: string, n: number): void;
 }

@@ -118,7 +118,7 @@ export class PacedSchedule implements Feed {
       if (at(this.#next, position) === this.#expiryRound) {
         this.#next[position] = this.#expiryRound + 1;
         this.#waiting -= 1;
-        this.#drop(this.#options.outlet.refusal(position), 1);
+        this.#drop(position, this.#options.outlet.refusal(position), 1);
       }
       this.#expiryPosition += 1;
       if (this.#expiryPosition === this.#next.length) {
@@ -149,14 +149,14 @@ export class PacedSchedule implements Feed {
 
   /** The client finally failed: what waits for it is dropped at once. */
   giveUp(position: number): void {
-    this.#drop(GONE, this.#forget(position));
+    this.#drop(position, GONE, this.#forget(position));
   }
 
   /** The drain is over: what still waits is dropped for the reason that keeps it. */
   dropWaiting(): void {
     for (let position = 0; this.#waiting > 0 && position < this.#next.length; position++) {
       const waited = this.#forget(position);
-      if (waited > 0) this.#drop(this.#options.outlet.refusal(position), waited);
+      this.#drop(position, this.#options.outlet.refusal(position), waited);
     }
   }
 
@@ -177,7 +177,7 @@ export class PacedSchedule implements Feed {
     }
     if (momentOf(moment) - at(this.#due, 0) > backlogUs) {
       this.#next[position] = this.#round + 1;
-      meter.fail('dropped', DROPPED_GENERATOR);
+      outlet.drop(position, DROPPED_GENERATOR, 1);
       return;
     }
     const refusal = outlet.refusal(position);
@@ -186,7 +186,7 @@ export class PacedSchedule implements Feed {
       if (outlet.hand(position, this.#due)) meter.time(WAIT_TIME, 0);
     } else if (refusal === GONE) {
       this.#next[position] = this.#round + 1;
-      this.#drop(GONE, 1);
+      this.#drop(position, GONE, 1);
     } else {
       if (this.#waiting === 0) {
         this.#expiryRound = this.#round;
@@ -196,8 +196,8 @@ export class PacedSchedule implements Feed {
     }
   }
 
-  #drop(refusal: number, n: number): void {
-    this.#options.meter.fail('dropped', dropReason(refusal), n);
+  #drop(position: number, refusal: number, n: number): void {
+    if (n > 0) this.#options.outlet.drop(position, dropReason(refusal), n);
   }
 
   /** Takes a client's waiting messages out and gives their number. */

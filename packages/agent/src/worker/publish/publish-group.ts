@@ -1,6 +1,7 @@
 import type { InflightTable, MqttClients } from '@squall/mqtt';
 import type { ClientOrder } from '../clients/client-order.ts';
 import type { Moment } from '../clock.ts';
+import type { Meter } from '../measure/meter.ts';
 import type { KeptMessages } from './kept-messages.ts';
 
 /** What the streams of one group share: its clients, their states and their in-flight messages. */
@@ -17,4 +18,13 @@ export interface PublishGroup {
   readonly kept: KeptMessages | null;
   /** Bytes of the client in user space. */
   unsentOf(position: number): number;
+  /** Books failed messages of a client, and keeps the first ones as examples. */
+  failed(meter: Meter, failure: PublishFailure): void;
+}
+
+export interface PublishFailure {
+  readonly metric: 'dropped' | 'publish_failed';
+  readonly reason: string;
+  readonly position: number;
+  readonly n: number;
 }

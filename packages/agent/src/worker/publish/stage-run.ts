@@ -120,7 +120,7 @@ export class StageRun implements Outlet {
     place.seq = at(this.#seq, position);
     const bytes = this.#stream.publish(place, dueUs);
     if (bytes < 0) {
-      this.meter.fail('publish_failed', `${NOT_RENDERED}${this.#stream.failure}`);
+      this.#fail(position, `${NOT_RENDERED}${this.#stream.failure}`, 1);
       return false;
     }
     this.#seq[position] = place.seq + 1;
@@ -133,6 +133,10 @@ export class StageRun implements Outlet {
     }
     this.#touch(position);
     return true;
+  }
+
+  drop(position: number, reason: string, n: number): void {
+    this.#stream.group.failed(this.meter, { metric: 'dropped', reason, position, n });
   }
 
   /** After a flush: books as sent what the kernel took. */
@@ -170,9 +174,9 @@ export class StageRun implements Outlet {
     const unsent = at(this.#unsent, position);
     if (unsent !== 0 && at(this.#inflight, position) === unsent) {
       this.#forgetUnsent(position, 1);
-      this.meter.fail('publish_failed', UNSENT_IN_TIME);
+      this.#fail(position, UNSENT_IN_TIME, 1);
     } else {
-      this.meter.fail('publish_failed', NO_ACK_IN_TIME);
+      this.#fail(position, NO_ACK_IN_TIME, 1);
     }
     this.#landed(position, 1);
   }
@@ -181,8 +185,8 @@ export class StageRun implements Outlet {
   lost(position: number): void {
     const unsent = at(this.#unsent, position);
     const inflight = at(this.#inflight, position);
-    this.meter.fail('publish_failed', LOST_BEFORE_SENT, unsent);
-    if (inflight > unsent) this.meter.fail('publish_failed', CONNECTION_LOST, inflight - unsent);
+    this.#fail(position, LOST_BEFORE_SENT, unsent);
+    this.#fail(position, CONNECTION_LOST, inflight - unsent);
     this.#forgetUnsent(position, unsent);
     this.#landed(position, inflight);
   }
@@ -202,9 +206,11 @@ export class StageRun implements Outlet {
   /** The drain is over: everything open becomes a failure. */
   drainOver(): void {
     this.feed.dropWaiting();
-    const sent = Math.max(0, this.#inflightTotal - this.#unsentTotal);
-    this.meter.fail('publish_failed', UNSENT_BY_DRAIN_END, this.#unsentTotal);
-    this.meter.fail('publish_failed', NO_ACK_BY_DRAIN_END, sent);
+    for (let position = 0; position < this.#unsent.length; position++) {
+      const unsent = at(this.#unsent, position);
+      this.#fail(position, UNSENT_BY_DRAIN_END, unsent);
+      this.#fail(position, NO_ACK_BY_DRAIN_END, at(this.#inflight, position) - unsent);
+    }
     this.#forgetAll();
   }
 
@@ -220,6 +226,11 @@ export class StageRun implements Outlet {
   showGauges(): void {
     if (this.#stream.qos === 1) this.meter.gauge(INFLIGHT, this.#inflightTotal);
     this.meter.gauge(BACKLOG, this.feed.waiting);
+  }
+
+  #fail(position: number, reason: string, n: number): void {
+    if (n <= 0) return;
+    this.#stream.group.failed(this.meter, { metric: 'publish_failed', reason, position, n });
   }
 
   #touch(position: number): void {

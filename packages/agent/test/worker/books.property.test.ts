@@ -28,7 +28,7 @@ function happen(run: VirtualRun, what: typeof event extends fc.Arbitrary<infer T
       run.clients[0]?.break(what.slot);
       break;
     case 'drain':
-      if (run.clients[0]?.isConnected(what.slot) === true) run.clients[0].drain(what.slot);
+      if (run.clients[0]?.isConnected(what.slot)) run.clients[0].drain(what.slot);
       break;
     case 'stall':
       run.stall(what.us);

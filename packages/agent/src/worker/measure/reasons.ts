@@ -21,9 +21,7 @@ export const UNFINISHED_WAITING = 'waiting';
 export const UNFINISHED_IN_FLIGHT = 'in_flight';
 
 export const SUBSCRIBE_TIMED_OUT = 'no SUBACK within the time-out';
-export const SUBSCRIBE_REFUSED = 'refused (0x80)';
 export const SUBSCRIBE_CONNECTION_LOST = 'connection lost before the SUBACK';
-export const SUBSCRIBE_NOT_CONNECTED = 'not connected';
 
 /** Stands for all reasons of a series beyond `MAX_REASONS`. */
 export const OTHER_REASONS = 'other reasons';

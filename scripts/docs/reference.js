@@ -1,6 +1,7 @@
 import { errorsPage } from './errors-page.js';
 import { metricsPage } from './metrics-page.js';
 import { planPage } from './plan-page.js';
+import { reportPage } from './report-page.js';
 
 /**
  * What the reference is made from: the parts of `core` that describe themselves.
@@ -22,6 +23,7 @@ export function referenceFiles(/** @type {Sources} */ sources) {
     'metrics.md': metricsPage(sources.metrics),
     'plan.md': planPage(sources.planSchema),
     'plan.schema.json': json(sources.planSchema),
+    'report.md': reportPage(sources.reportSchema),
     'report.schema.json': json(sources.reportSchema),
   };
 }

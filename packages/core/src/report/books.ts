@@ -65,7 +65,7 @@ function streamBooks(stream: PublishStream, account: Account & { readonly plan: 
     term('failed after sending', failed - notSent),
     term('in flight at the end', inFlight),
   ];
-  const lost = lostOf(input, subject);
+  const lost = lostOf(input, subject, openMessages);
   const open = [scheduled - total(before), sent - total(after)] as const;
   // What is left over must be what the lost agents alone leave over, not a cent more.
   const explained = lost !== null && open[0] + open[1] === lost.residual;
@@ -89,21 +89,26 @@ function total(terms: readonly Term[]): number {
   return terms.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Messages that the plan has, and that were not due (or not picked up) before the load ended. */
-function plannedBook(
-  subject: string,
-  {
-    planned,
-    scheduled,
-    input,
-  }: { readonly planned: number; readonly scheduled: number; readonly input: BooksInput },
-): Book {
+interface Planned {
+  readonly planned: number;
+  readonly scheduled: number;
+  readonly input: BooksInput;
+}
+
+/**
+ * Messages that the plan has, and that nobody picked up. In a run that was cut off they were not due
+ * yet; in one that went to its end only a lost agent can have left any.
+ */
+function plannedBook(subject: string, { planned, scheduled, input }: Planned): Book {
   const short = planned - scheduled;
-  const early = input.outcome.kind !== 'completed' || incompleteAgents(input.agents).length > 0;
-  const named = short > 0 && early ? short : 0;
+  const cut = input.outcome.kind !== 'completed';
+  const lost = lostOf(input, subject, (sum) => sum('planned') - sum('scheduled'));
   return book(`${subject}: planned`, planned, {
-    terms: [term('scheduled', scheduled), term('not yet due at the end', named)],
-    lost: null,
+    terms: [
+      term('scheduled', scheduled),
+      term('not yet due at the end', cut && short > 0 ? short : 0),
+    ],
+    lost: lost !== null && lost.residual === short ? lost : null,
   });
 }
 
@@ -131,23 +136,28 @@ interface Lost {
   readonly residual: number;
 }
 
+type SumOf = (metric: MetricName) => number;
+
+/** Messages that were picked up, and of which nobody said how they ended. */
+function openMessages(sum: SumOf): number {
+  const ended = sum('published') + sum('dropped') + sum('publish_failed') + sum('unfinished');
+  return sum('scheduled') - ended;
+}
+
 /** What the agents that did not report to the end leave over by themselves. */
-function lostOf({ agents, aggregate }: BooksInput, subject: string): Lost | null {
+function lostOf(
+  { agents, aggregate }: BooksInput,
+  subject: string,
+  residualOf: (sum: SumOf) => number,
+): Lost | null {
   const incomplete = incompleteAgents(agents);
   if (incomplete.length === 0 || aggregate === null) return null;
   let residual = 0;
   for (const { id } of incomplete) {
-    const counters = [...aggregate.agentCounters(id)];
-    const sum = (metric: MetricName) =>
-      counters
-        .filter(({ key }) => key.subject === subject && key.metric === metric)
-        .reduce((all, { value }) => all + value, 0);
-    residual +=
-      sum('scheduled') -
-      sum('published') -
-      sum('dropped') -
-      sum('publish_failed') -
-      sum('unfinished');
+    const own = [...aggregate.agentCounters(id)].filter(({ key }) => key.subject === subject);
+    residual += residualOf((metric) =>
+      own.reduce((sum, { key, value }) => sum + (key.metric === metric ? value : 0), 0),
+    );
   }
   return { agents: incomplete.map((agent) => agent.id).join(', '), residual };
 }

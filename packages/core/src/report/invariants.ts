@@ -1,4 +1,4 @@
-import { type Figures, type Report, reportSchema, type Times } from './model.ts';
+import { type Check, type Figures, type Report, reportSchema, type Times } from './model.ts';
 import { EXIT_CODES } from './verdict.ts';
 
 /**
@@ -74,7 +74,7 @@ function checkGroups({ groups, validity }: Report): string[] {
   ]);
 }
 
-const INCOMPLETE: ReadonlySet<string> = new Set([
+const INCOMPLETE: ReadonlySet<Check> = new Set<Check>([
   'agent_lost',
   'worker_lost',
   'frames_missing',

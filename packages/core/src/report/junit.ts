@@ -1,5 +1,4 @@
-import type { Finding, Report } from './model.ts';
-import { CHECKS } from './validity.ts';
+import { CHECKS, type Finding, type Report } from './model.ts';
 import { thresholdReason } from './verdict.ts';
 
 interface Case {

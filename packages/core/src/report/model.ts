@@ -7,9 +7,9 @@ import { z } from 'zod';
  */
 export const REPORT_SCHEMA = 'squall.report/1';
 
-const count = z.number().int().nonnegative();
-const us = z.number().int();
-const moment = z.iso.datetime({ precision: 3 });
+const count = z.number().int().nonnegative().meta({ 'x-unit': 'count' });
+const us = z.number().int().meta({ 'x-unit': 'µs' });
+const moment = z.iso.datetime({ precision: 3 }).meta({ 'x-unit': 'moment (UTC)' });
 const text = z.string();
 
 export const verdicts = ['pass', 'fail', 'inconclusive', 'aborted', 'cancelled', 'error'] as const;
@@ -29,14 +29,30 @@ export const stageEnds = [
 ] as const;
 export type StageEnd = (typeof stageEnds)[number];
 
+/** Every check of the harness: each is a case in JUnit, also where it found nothing. */
+export const CHECKS = [
+  'load_began',
+  'lateness',
+  'dropped',
+  'frames_missing',
+  'frames_conflict',
+  'start_skew',
+  'histogram_overflow',
+  'negative_times',
+  'agent_lost',
+  'worker_lost',
+  'clock_bound',
+  'loop_delay',
+  'books',
+] as const;
+export type Check = (typeof CHECKS)[number];
+
 const finding = z.strictObject({
-  check: text.describe(
-    'lateness · dropped · frames_missing · start_skew · histogram_overflow · agent_lost · worker_lost · agent_refused · books · clock_bound · loop_delay',
-  ),
+  check: z.enum(CHECKS),
   state: z.enum([...validityStates, 'note']).describe('`note`: worth knowing, no harm to validity'),
   observed: z.union([z.number(), z.string()]),
-  limit: z.number().nullable(),
-  agent: text.optional(),
+  limit: z.number().nullable().describe('the limit that it passed'),
+  agent: text.optional().describe('whose finding it is'),
   hint: text.describe('what it means and what can be done, one sentence'),
 });
 
@@ -56,9 +72,9 @@ const times = z.strictObject({
 });
 
 const figures = {
-  counters: z.record(text, count),
-  reasons: z.record(text, z.record(text, count)),
-  times: z.record(text, times),
+  counters: z.record(text, count).describe('by metric; those of the ledger come with it'),
+  reasons: z.record(text, z.record(text, count)).describe('by metric and reason'),
+  times: z.record(text, times).describe('by metric; merged from buckets, never averaged'),
 };
 
 const stageFigures = z.strictObject(figures);
@@ -78,18 +94,18 @@ const agent = z.strictObject({
   cores: count,
   workers: count,
   version: text,
-  clockBoundUs: us.nullable(),
-  startSkewUs: us.nullable(),
-  framesProduced: count.nullable(),
-  framesReceived: count,
+  clockBoundUs: us.nullable().describe('how far off its clock may be from the controller’s'),
+  startSkewUs: us.nullable().describe('how late after the common start it began'),
+  framesProduced: count.nullable().describe('null where it never said how many'),
+  framesReceived: count.describe('each counted once'),
   state: z.enum(['completed', 'lost', 'refused']),
   lostAt: moment.optional(),
-  reason: text.optional(),
+  reason: text.optional().describe('why it was lost or refused'),
   workersLost: z.array(z.strictObject({ worker: count, reason: text })),
   cpuSeconds: z.number().nonnegative().nullable(),
   rssBytesMax: count.nullable(),
-  latenessP99Us: us.nullable(),
-  loopDelayP99Us: us.nullable(),
+  latenessP99Us: us.nullable().describe('due → picked up, warm-up left out'),
+  loopDelayP99Us: us.nullable().describe('worst that its processes reported'),
   counters: z.record(text, z.record(text, count)).describe('by group; sum over agents = group'),
 });
 
@@ -100,28 +116,30 @@ const stage = z.strictObject({
   endedAt: moment,
   durationUs: us.describe('from its clock; from its start where the clock never started'),
   prologueUs: us.describe('connecting and subscribing before its clock'),
-  endedBy: z.enum(stageEnds),
-  warmup: z.boolean(),
+  endedBy: z.enum(stageEnds).describe('what ended it'),
+  warmup: z.boolean().describe('left out of judgement unless a threshold names it'),
 });
 
 const threshold = z.strictObject({
   id: text.nullable(),
   text,
   state: z.enum(['pass', 'fail', 'warn', 'no_data', 'inconclusive']),
-  leadsTo: z.enum(['pass', 'fail', 'warn', 'inconclusive']),
-  expected: text,
+  leadsTo: z
+    .enum(['pass', 'fail', 'warn', 'inconclusive'])
+    .describe('what the state does to the verdict'),
+  expected: text.describe('the line without its metric'),
   observed: z.number().nullable().describe('in `unit`'),
   unit: z.enum(['us', 'count', 'per_second', 'bytes', 'bytes_per_second', 'share']),
-  observedText: text,
+  observedText: text.describe('the same in words, with units'),
   worst: z
     .strictObject({ stage: text, from: moment, to: moment, value: z.number() })
     .nullable()
     .describe('the worst window, or stage'),
-  windows: count,
-  failedWindows: count,
-  partialWindows: count,
-  aborted: z.boolean(),
-  remark: text,
+  windows: count.describe('windows (or stages) that were judged'),
+  failedWindows: count.describe('how many of them did not hold'),
+  partialWindows: count.describe('how many of them were shorter than `over`'),
+  aborted: z.boolean().describe('it ended the run'),
+  remark: text.describe('why it is neither a plain pass nor a plain fail'),
 });
 
 const ledgerPair = z.strictObject({
@@ -156,32 +174,34 @@ export const reportSchema = z.strictObject({
     startedAt: moment,
     endedAt: moment,
     durationUs: us,
-    scale: z.number().positive(),
+    scale: z.number().positive().describe('`--scale`'),
     scaled: z.array(z.strictObject({ path: text, from: text, to: text })),
     vars: z.record(text, text).describe('redacted'),
     version: text,
-    strict: z.boolean(),
-    environment: z.record(text, z.union([text, z.number()])),
+    strict: z.boolean().describe('`--strict`: validity `degraded` is no success'),
+    environment: z.record(text, z.union([text, z.number()])).describe('where the controller ran'),
   }),
   verdict: z.enum(verdicts),
-  exitCode: count,
+  exitCode: count.describe('follows from verdict, validity and `strict`'),
   reasons: z.array(text).describe('why this verdict, most important first'),
   notes: z.array(text).describe('what else a reader must know, such as what was not verified'),
   validity: z.strictObject({ state: z.enum(validityStates), findings: z.array(finding) }),
   plan: z.record(text, z.unknown()).describe('normalised'),
-  split: z.array(
-    z.strictObject({
-      agent: text,
-      workers: z.array(
-        z.strictObject({
-          groups: z.record(
-            text,
-            z.strictObject({ clients: count, first: z.number().int(), last: z.number().int() }),
-          ),
-        }),
-      ),
-    }),
-  ),
+  split: z
+    .array(
+      z.strictObject({
+        agent: text,
+        workers: z.array(
+          z.strictObject({
+            groups: z.record(
+              text,
+              z.strictObject({ clients: count, first: z.number().int(), last: z.number().int() }),
+            ),
+          }),
+        ),
+      }),
+    )
+    .describe('client indexes from 0, both ends included'),
   agents: z.array(agent),
   stages: z.array(stage),
   groups: z.record(text, group),

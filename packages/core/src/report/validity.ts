@@ -3,25 +3,7 @@ import { formatCount, formatDuration, formatShare } from '../units/index.ts';
 import { subjectGroups } from './figures.ts';
 import { WINDOWS_IN_A_ROW } from './generator-watch.ts';
 import type { ReportInput } from './input.ts';
-import type { Book, Finding, ValidityState } from './model.ts';
-
-/** Every check of the harness: each is a case in JUnit, also where it found nothing. */
-export const CHECKS = [
-  'load_began',
-  'lateness',
-  'dropped',
-  'frames_missing',
-  'frames_conflict',
-  'start_skew',
-  'histogram_overflow',
-  'negative_times',
-  'agent_lost',
-  'worker_lost',
-  'clock_bound',
-  'loop_delay',
-  'books',
-] as const;
-type Check = (typeof CHECKS)[number];
+import type { Book, Check, Finding, ValidityState } from './model.ts';
 
 /** A loop that is held up for longer is told, without harm to validity: lateness shows the harm. */
 const LOOP_DELAY_NOTE_US = 100_000;
@@ -110,7 +92,7 @@ function frameFindings({ plan, agents, aggregate }: ValidityInput): Finding[] {
     if (agent.state !== 'completed') return [];
     if (agent.framesProduced === null) {
       const hint = 'The agent never said how many frames it made, so some may be missing.';
-      const base = { check: 'frames_missing', agent: agent.id, limit: null, hint };
+      const base = { check: 'frames_missing' as const, agent: agent.id, limit: null, hint };
       return [{ ...base, state: 'degraded', observed: 'unknown' }];
     }
     const missing = Math.max(0, agent.framesProduced - agent.framesReceived);
@@ -125,7 +107,12 @@ function frameFindings({ plan, agents, aggregate }: ValidityInput): Finding[] {
   });
   if (aggregate.conflicts === 0) return findings;
   const hint = 'Frames overlapped with others that were counted before, and were left out.';
-  const conflict = { check: 'frames_conflict', limit: 0, hint, observed: aggregate.conflicts };
+  const conflict = {
+    check: 'frames_conflict' as const,
+    limit: 0,
+    hint,
+    observed: aggregate.conflicts,
+  };
   return [...findings, { ...conflict, state: 'degraded' }];
 }
 
@@ -198,7 +185,7 @@ function histogramFindings({ plan, aggregate }: ValidityInput): Finding[] {
   });
   if (negative === 0) return findings;
   const hint = `${formatCount(negative)} times were below zero and count as 0: clocks disagree.`;
-  const base = { check: 'negative_times', limit: 0, observed: negative, hint };
+  const base = { check: 'negative_times' as const, limit: 0, observed: negative, hint };
   return [...findings, { ...base, state: 'note' }];
 }
 
@@ -219,13 +206,13 @@ function noteFindings({ agents, thresholds }: ValidityInput): Finding[] {
     const delay = agent.loopDelayP99Us ?? 0;
     if (delay <= LOOP_DELAY_NOTE_US) return [];
     const hint = `The event loop of a process was held up for ${formatDuration(delay)} (p99).`;
-    const base = { check: 'loop_delay', limit: LOOP_DELAY_NOTE_US, agent: agent.id, hint };
+    const base = { check: 'loop_delay' as const, limit: LOOP_DELAY_NOTE_US, agent: agent.id, hint };
     return [{ ...base, state: 'note', observed: Math.round(delay) }];
   });
   const clocks = thresholds
     .filter(({ state, remark }) => state === 'inconclusive' && /clock|hosts/.test(remark))
     .map(({ text, remark }): Finding => {
-      const base = { check: 'clock_bound', limit: null, observed: text };
+      const base = { check: 'clock_bound' as const, limit: null, observed: text };
       return { ...base, state: 'note', hint: `This threshold is inconclusive: ${remark}.` };
     });
   return [...clocks, ...loops];

@@ -123,7 +123,10 @@ interface Judged {
 }
 
 function judgedVerdict({ thresholds, emptiness, outcome }: VerdictInput): Judged {
-  const failed = thresholds.filter((one) => one.leadsTo === 'fail').map(thresholdReason);
+  // The one that ended the run is the first reason already.
+  const failed = thresholds
+    .filter((one) => one.leadsTo === 'fail' && !(one.aborted && outcome.kind === 'threshold'))
+    .map(thresholdReason);
   const open = thresholds.filter((one) => one.leadsTo === 'inconclusive').map(thresholdReason);
   const warned = thresholds.filter((one) => one.leadsTo === 'warn').map(thresholdReason);
   // A run that a threshold ended has failed, whatever the results say of it.

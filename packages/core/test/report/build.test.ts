@@ -157,7 +157,9 @@ describe('the books', () => {
   it('name the lost agent for what it had not reported', () => {
     const slices = changed('b', 4, (slice) => ({
       ...slice,
-      series: [counter('scheduled', 4, { qos: 1 }), counter('sent', 3, { qos: 1 })],
+      series: ['planned', 'scheduled', 'sent'].map((metric) =>
+        counter(metric as 'sent', metric === 'sent' ? 3 : 4, { qos: 1 }),
+      ),
     }));
     const lost = agentOf('b', {
       state: 'lost',
@@ -177,6 +179,24 @@ describe('the books', () => {
     expect(check(report, 'agent_lost')).toMatchObject([{ state: 'degraded', agent: 'b' }]);
     expect(report.agents[1]).toMatchObject({ state: 'lost', lostAt: '2026-11-30T12:00:05.000Z' });
     expect(report).toMatchObject({ verdict: 'pass', exitCode: 0 });
+  });
+
+  it('do not call "not yet due" what a lost agent left, in a run that went to its end', () => {
+    const slices = changed('b', 1, (slice) => ({
+      ...slice,
+      series: [...slice.series, counter('planned', 30, { qos: 1 })],
+    }));
+    const agents = [
+      agentOf('a', { framesProduced: 5, framesReceived: 5 }),
+      agentOf('b', { state: 'lost', framesProduced: null, framesReceived: 5 }),
+    ];
+    const book = reportOf({ slices, agents }).books.find((one) => one.left === 70);
+    expect(book).toEqual({
+      equation: 'devices: planned = scheduled + not yet due at the end + not reported by b',
+      left: 70,
+      right: 70,
+      holds: true,
+    });
   });
 
   it('do not blame a lost agent for what a healthy one leaves over', () => {

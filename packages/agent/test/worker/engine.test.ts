@@ -147,4 +147,17 @@ describe('a run in one worker', () => {
     expect(examples).toHaveLength(20);
     expect(examples[0]).toMatchObject({ address: '127.0.0.1:1883', reason: 'connection refused' });
   });
+
+  test('states its connections once in each slice, for the current stage', () => {
+    const run = new VirtualRun(connectThenPublish({ forUs: 2e6 }), { broker: { ackUs: 700e3 } });
+    run.advance(0, 0);
+    run.runTo(1.2e6);
+    run.advance(1, 1.5e6);
+    run.runTo(6e6);
+    run.load.engine.finish();
+    for (const slice of run.books.slices) {
+      const stated = slice.series.filter(({ metric }) => metric === 'connections');
+      expect(stated.map(({ stage, value }) => [stage, value])).toEqual([[slice.stage, 10]]);
+    }
+  });
 });

@@ -30,8 +30,9 @@ describe('recorder', () => {
     });
     const time = first.find(({ metric }) => metric === 'publish_time')?.histogram;
     expect(time).toMatchObject({ minUs: 1234, maxUs: 1234 });
+    expect(first.find(({ metric }) => metric === 'backlog')?.value).toBe(5);
     const second = recorder.cut(head(1)).series;
-    expect(second.map(({ metric, value }) => [metric, value])).toEqual([['backlog', 5]]);
+    expect(second).toEqual([]);
   });
 
   test('makes slices that the frame codec takes', () => {

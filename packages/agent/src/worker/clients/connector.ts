@@ -7,7 +7,7 @@ import { BACKING_OFF, CONNECTED, CONNECTING, FAILED, IDLE } from './connection-s
 import { RetryQueue } from './retry-queue.ts';
 
 /** What the connector makes happen. */
-export interface ConnectorActions {
+interface ConnectorActions {
   attempt(position: number, nowUs: number): void;
   /** Ends a connection or an attempt on the plan's demand. */
   disconnect(position: number): void;

@@ -11,7 +11,7 @@ const REFUSED = 3;
 /** Subscribe entries a group may have: each has a packet id of its own. */
 export const MAX_ENTRIES = SUBSCRIBE_PACKET_IDS.last - SUBSCRIBE_PACKET_IDS.first + 1;
 
-export interface SubscriptionActions {
+interface SubscriptionActions {
   /** Sends the SUBSCRIBE of one entry. */
   subscribe(position: number, entry: number): void;
   /** No SUBACK came in time, or the connection went before it. */

@@ -10,7 +10,7 @@ import type { StageRun } from '../publish/stage-run.ts';
 import { type StageEnd, StageTimeline, type TimelineListener } from './stage-timeline.ts';
 
 /** What the engine tells its agent. */
-export interface EngineReports {
+interface EngineReports {
   started(skewUs: number): void;
   stageState(stage: number, state: 'prologue_done' | 'complete' | 'drained'): void;
   slice(slice: Slice): void;

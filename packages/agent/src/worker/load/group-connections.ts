@@ -36,8 +36,6 @@ export class GroupConnections {
   readonly #attemptStage: Uint8Array;
   #wireSent = 0;
   #wireReceived = 0;
-  /** Whose gauge says how many are connected. */
-  #stated: Meter | null = null;
 
   constructor(services: GroupServices, clients: () => MqttClients, listener: ConnectionListener) {
     const { group, order } = services;
@@ -102,9 +100,8 @@ export class GroupConnections {
   beforeCut(): void {
     const clients = this.#clients();
     const meter = this.#meter(this.#services.timeline.currentStage());
-    // Connections are the current stage's: stated by a draining one, too, they would count twice.
-    if (this.#stated !== meter) this.#stated?.gauge(CONNECTIONS, Number.NaN);
-    this.#stated = meter;
+    // Connections are the current stage's alone: stated by a draining one, too, they would count
+    // twice.
     meter.gauge(CONNECTIONS, this.connector.connected);
     meter.add(WIRE_SENT, clients.wireSent - this.#wireSent);
     meter.add(WIRE_RECEIVED, clients.wireReceived - this.#wireReceived);

@@ -25,7 +25,7 @@ export interface GroupServices {
 }
 
 /** What the parts of a group may know about where the run is. */
-export interface TimelineView {
+interface TimelineView {
   /** The current stage, 0 before the start. */
   currentStage(): number;
   /** A moment in µs on the run's timeline. */

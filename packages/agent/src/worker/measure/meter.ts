@@ -52,7 +52,7 @@ export class Meter {
     else target.record(us);
   }
 
-  /** The value of a gauge, reported with each slice from now on. */
+  /** The value of a gauge for the slice that is being filled; without it the slice has none. */
   gauge(gauge: number, value: number): void {
     this.#gauges[gauge] = value;
   }
@@ -80,6 +80,7 @@ export class Meter {
     this.#gauges.forEach((value, gauge) => {
       if (!Number.isNaN(value)) into.push({ ...this.#series(item(GAUGE_NAMES, gauge)), value });
     });
+    this.#gauges.fill(Number.NaN);
     this.#times.forEach((histogram, time) => {
       const sparse = histogram?.drainSparse() ?? null;
       if (sparse !== null) {

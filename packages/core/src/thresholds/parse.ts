@@ -1,6 +1,7 @@
 import { Cursor, thresholdError } from './cursor.ts';
 import { takeLiteral } from './literal.ts';
 import { takeModifiers } from './modifiers.ts';
+import { readPattern } from './pattern.ts';
 import type {
   AggregateKind,
   Comparison,
@@ -88,9 +89,15 @@ function takeTag(cursor: Cursor): TagFilter {
 
 function checkPattern(pattern: string, column: number): void {
   try {
-    RegExp(`^(?:${pattern})$`, 'u');
-  } catch {
-    throw thresholdError(`"${pattern}" is not a regular expression`, column);
+    readPattern(pattern);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const message = `"${pattern}" is not a pattern: ${error.message}`;
+    throw thresholdError(
+      message,
+      column,
+      'a pattern has . [a-z] * + ? and |, such as conn.*|timeout',
+    );
   }
 }
 

@@ -1,7 +1,5 @@
+import { readPattern } from './pattern.ts';
 import type { TagFilter } from './threshold.ts';
-
-/** Labels are short; a longer one is compared by its beginning, which keeps patterns cheap. */
-const MAX_LABEL_LENGTH = 256;
 
 /** Whether a label fits a filter. Patterns (`=~`) must match the whole label. */
 export function matchesTag(tag: TagFilter, label: string): boolean {
@@ -11,6 +9,6 @@ export function matchesTag(tag: TagFilter, label: string): boolean {
     case '!=':
       return label !== tag.value;
     case '=~':
-      return new RegExp(`^(?:${tag.value})$`, 'u').test(label.slice(0, MAX_LABEL_LENGTH));
+      return readPattern(tag.value)(label);
   }
 }

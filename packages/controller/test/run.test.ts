@@ -1,3 +1,4 @@
+import { checkReport } from '@squall/core/report';
 import { systemTime } from '../src/time-source.ts';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { connect, planOf, type PlanSketch, publish, subscribe } from './plans.ts';
@@ -139,6 +140,31 @@ describe.concurrent('a run that goes well', () => {
     expect(settleMs).toBeGreaterThan(1_900);
     expect(settleMs).toBeLessThan(3_500);
     expect((await run.report()).verdict).toBe('pass');
+  });
+});
+
+describe.concurrent('two runs', () => {
+  const ONE: PlanSketch = { ...TWO_STAGES, limits: { agents: { count: 1, labels: {} } } };
+
+  it('go side by side, each over agents of its own', async (test) => {
+    const run = await scene(test, ONE);
+    const other = run.controller.submit(planOf(ONE), { version: '0.1.0' });
+    const [first, second] = [await run.report(), await other.done];
+    expect([first.verdict, second.verdict]).toEqual(['pass', 'pass']);
+    expect([first.agents[0]?.id, second.agents[0]?.id]).toEqual(['agent-1', 'agent-2']);
+    expect([first, second].map((report) => report.groups['devices']?.counters['sent'])).toEqual([
+      5, 5,
+    ]);
+    expect(checkReport(second)).toEqual([]);
+  });
+
+  it('take turns where there are agents for one only', async (test) => {
+    const run = await scene(test, ONE, { scripts: [{}], timing: { agentsUs: 10 * SECOND } });
+    const other = run.controller.submit(planOf(ONE), { version: '0.1.0' });
+    expect((await run.report()).verdict).toBe('pass');
+    await run.agent(0).next('assign', (assign) => assign.run === other.id);
+    other.stop('graceful', 'api');
+    expect((await other.done).exitCode).toBe(103);
   });
 });
 
@@ -335,6 +361,20 @@ describe.concurrent('loss', () => {
     run.controller.agentGone('agent-2', 'its process was killed');
     const report = await run.report();
     expect(report.agents[1]).toMatchObject({ state: 'lost', reason: 'its process was killed' });
+  });
+
+  it('is what silence is that lasts, though the link stands', async (test) => {
+    const run = await scene(test, {
+      ...LONG,
+      limits: { agentGraceUs: 700_000, onAgentLoss: 'degrade' },
+    });
+    await run.seen(inStage('load'));
+    run.agent(1).freeze();
+    const report = await run.report();
+    expect(report.agents[1]).toMatchObject({ state: 'lost' });
+    expect(report.agents[1]?.reason).toContain('it was silent');
+    expect(report.agents[0]).toMatchObject({ state: 'completed' });
+    await run.agent(1).closed();
   });
 
   it('of all agents ends the run even under degrade', async (test) => {

@@ -72,8 +72,15 @@ export class ScriptedAgent extends FakeAgent {
   /** As SIGKILL would: the line is cut, nothing is done any more. */
   die(): void {
     this.#over = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#clearTimers();
     this.kill();
+  }
+
+  /** As SIGSTOP would: the line stands, nothing is done any more. */
+  freeze(): void {
+    this.#over = true;
+    this.#clearTimers();
+    this.fallSilent();
   }
 
   /** The line is cut; the load goes on. */

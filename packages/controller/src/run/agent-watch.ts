@@ -38,7 +38,7 @@ export class AgentWatch implements ReservationListener {
 
   linkDown(session: AgentSession): void {
     const agent = this.#of(session);
-    if (agent === undefined) return;
+    if (agent === undefined || agent.lost !== null) return;
     this.#scene.voice.agent(agent, 'cut off');
     this.#scene.voice.warn(`the link to agent ${agent.id} is cut; it may come back`);
   }
@@ -46,7 +46,7 @@ export class AgentWatch implements ReservationListener {
   linkUp(session: AgentSession): void {
     const { bus, measurements, roster, voice } = this.#scene;
     const agent = this.#of(session);
-    if (agent === undefined) return;
+    if (agent === undefined || agent.lost !== null) return;
     const started = measurements() !== null;
     voice.agent(agent, agent.finished === null ? (started ? 'active' : 'assigned') : 'done');
     roster().repeatOrders(agent);
@@ -117,7 +117,9 @@ export class AgentWatch implements ReservationListener {
     if (agent.finished !== null) return;
     agent.finished = message;
     if (this.#scene.roster().finishOrdered) this.#scene.voice.agent(agent, 'done');
-    else this.#lose(agent, 'it left before the end of the run');
+    else if (agent.workersLost.length < agent.session.facts.workers) {
+      this.#lose(agent, 'it left before the end of the run');
+    } else this.#lose(agent, 'none of its workers is left');
   }
 
   #loseWorker(agent: RunAgent, worker: number, reason: string): void {

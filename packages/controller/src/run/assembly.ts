@@ -28,15 +28,21 @@ export interface AssemblyScene {
 export async function gatherAgents(scene: AssemblyScene): Promise<Roster | string | null> {
   const { plan, time, timing, waiter } = scene;
   const wanted = plan.limits.agents.count;
+  const deadlineUs = time.monotonicUs() + timing.agentsUs;
   const free = () => scene.hub.sessions().filter((session) => fits(session, plan));
-  const outcome = await waiter.wait({
-    until: () => free().length >= (wanted ?? 1),
-    deadlineUs: time.monotonicUs() + timing.agentsUs,
-    yieldsTo: HURRY.graceful,
-  });
-  if (outcome === 'interrupted') return null;
-  if (outcome === 'deadline') return tooFew(scene, free().length);
-  return take(scene, wanted === null ? free() : free().slice(0, wanted));
+  for (;;) {
+    const outcome = await waiter.wait({
+      until: () => free().length >= (wanted ?? 1),
+      deadlineUs,
+      yieldsTo: HURRY.graceful,
+    });
+    if (outcome === 'interrupted') return null;
+    // Another run may have been quicker: what counts is who is free at this very moment.
+    const sessions = free();
+    if (sessions.length >= (wanted ?? 1))
+      return take(scene, sessions.slice(0, wanted ?? undefined));
+    if (outcome === 'deadline') return tooFew(scene, sessions.length);
+  }
 }
 
 /**

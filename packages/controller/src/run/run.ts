@@ -159,7 +159,10 @@ export class Run implements RunHandle {
       cutEnd: () => stageEndOf(this.#cut),
       incomplete: (reason) =>
         this.#cutShort({ cause: 'incomplete', reasons: [reason] }, HURRY.graceful),
-      event: (event) => voice.emit(event),
+      event: (event) => {
+        if (this.state === 'starting') voice.enter('running', 'the load has begun');
+        voice.emit(event);
+      },
       warning: (text) => voice.warn(text),
     });
     const load: Load = { startUs, measurements, walk, endUs: null };
@@ -200,9 +203,6 @@ export class Run implements RunHandle {
   }
 
   #keepTime(load: Load, maxDurationUs: number): void {
-    this.#at(load.startUs, () => {
-      if (this.#cut === null) this.#voice.enter('running', 'the load has begun');
-    });
     this.#at(load.startUs + maxDurationUs, () => {
       if (load.endUs !== null) return;
       const reasons = ['the run took longer than its maxDuration allows'];

@@ -8,9 +8,8 @@ import type { Plan, PublishStream } from '../plan/plan.ts';
 import type { AgentRecord, ReportInput } from './input.ts';
 import type { Book } from './model.ts';
 
-/** Reasons of `unfinished`: due and not sent, sent and not acknowledged, when the load was cut. */
-export const WAITING = 'waiting';
-export const IN_FLIGHT = 'in_flight';
+/** Reason of `unfinished` for what was due and not sent; all others were sent and not acknowledged. */
+const WAITING = 'waiting';
 
 type BooksInput = Pick<ReportInput, 'plan' | 'agents' | 'aggregate' | 'outcome'>;
 
@@ -30,7 +29,7 @@ export function booksOf(input: BooksInput): Book[] {
 }
 
 /** Agents of which not everything arrived. */
-export function incompleteAgents(agents: readonly AgentRecord[]): AgentRecord[] {
+function incompleteAgents(agents: readonly AgentRecord[]): AgentRecord[] {
   return agents.filter(
     (agent) =>
       agent.state !== 'completed' ||

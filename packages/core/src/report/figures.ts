@@ -9,7 +9,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { Figures, GroupFigures, Times } from './model.ts';
 
 /** Counters that every report has, also where they stayed 0. Those of the ledger come with it. */
-export const COUNTERS: readonly string[] = Object.entries<MetricInfo>(METRICS)
+const COUNTERS: readonly string[] = Object.entries<MetricInfo>(METRICS)
   .filter(([, info]) => info.kind === 'counter' && info.late !== true)
   .map(([name]) => name);
 
@@ -49,7 +49,7 @@ class Sums {
 }
 
 /** Whole µs, rising from the minimum to the maximum. */
-export function timesOf(histogram: Histogram): Times {
+function timesOf(histogram: Histogram): Times {
   const percentile = (q: number) => Math.round(histogram.percentileUs(q));
   return {
     count: histogram.count,

@@ -12,13 +12,13 @@ const us = z.number().int().meta({ 'x-unit': 'µs' });
 const moment = z.iso.datetime({ precision: 3 }).meta({ 'x-unit': 'moment (UTC)' });
 const text = z.string();
 
-export const verdicts = ['pass', 'fail', 'inconclusive', 'aborted', 'cancelled', 'error'] as const;
+const verdicts = ['pass', 'fail', 'inconclusive', 'aborted', 'cancelled', 'error'] as const;
 export type Verdict = (typeof verdicts)[number];
 
-export const validityStates = ['valid', 'degraded', 'invalid'] as const;
+const validityStates = ['valid', 'degraded', 'invalid'] as const;
 export type ValidityState = (typeof validityStates)[number];
 
-export const stageEnds = [
+const stageEnds = [
   'complete',
   'duration',
   'condition',

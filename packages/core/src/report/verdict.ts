@@ -60,7 +60,7 @@ export function decide(input: VerdictInput): Decision {
 }
 
 /** The exit code of a run that has a report. */
-export function exitCodeFor(
+function exitCodeFor(
   verdict: Verdict,
   {
     outcome,

@@ -83,7 +83,7 @@ function checkTerm(term: Term, info: MetricInfo, metric: string): SquallError[] 
 }
 
 /** The kind of value that an aggregate of a metric has. */
-export function wantedLiteral(aggregate: AggregateKind, info: MetricInfo): LiteralKind {
+function wantedLiteral(aggregate: AggregateKind, info: MetricInfo): LiteralKind {
   if (aggregate === 'share') return 'share';
   if (aggregate === 'rate') return info.unit === 'bytes' ? 'byte_rate' : 'rate';
   if (info.unit === 'us') return 'duration';

@@ -1,4 +1,4 @@
-import type { Phase, SeriesDelta, Slice } from '../metrics/index.ts';
+import { type Phase, type SeriesDelta, type Slice, WATERMARK_US } from '../metrics/index.ts';
 import { Accumulator } from './accumulator.ts';
 import { asksForMore, type Finding, findingOf, judgeValues } from './finding.ts';
 import { type Line, waitDelta } from './line.ts';
@@ -11,14 +11,11 @@ const SECOND_US = 1_000_000;
 const SHORTEST_WINDOW_US = SECOND_US;
 const TOLERANCE_US = 20_000;
 
-/** How long a window waits for agents that have not reported it before it is judged without them. */
-export const WATERMARK_US = 3 * SECOND_US;
-
 /**
  * Windows kept open for agents that are late. The oldest is then closed without them, and what still
  * comes for it is counted: the threshold cannot pass any more.
  */
-export const MAX_OPEN_WINDOWS = 32;
+const MAX_OPEN_WINDOWS = 32;
 
 interface Window {
   readonly index: number;

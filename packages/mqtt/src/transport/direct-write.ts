@@ -83,8 +83,12 @@ function onComplete(this: WriteRequest): void {
   owner?.writeCompleted();
 }
 
+interface WatchedHandle {
+  writeBuffer(...seen: unknown[]): unknown;
+}
+
 /** Newer versions of Node write in other ways: whatever is seen is passed on as it is. */
-function watchOneWrite(handle: WriteHandle): void {
+function watchOneWrite(handle: WatchedHandle): void {
   Object.defineProperty(handle, 'writeBuffer', {
     configurable: true,
     value: (...seen: unknown[]): unknown => {
@@ -92,7 +96,7 @@ function watchOneWrite(handle: WriteHandle): void {
       const [request] = seen;
       const made = typeof request === 'object' ? request?.constructor : undefined;
       if (isRequestClass(made)) requestClass = made;
-      return Reflect.apply(handle.writeBuffer, handle, seen);
+      return handle.writeBuffer(...seen);
     },
   });
 }

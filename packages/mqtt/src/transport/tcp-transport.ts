@@ -67,8 +67,10 @@ export class TcpTransport implements Transport, WriteOwner {
   }
 
   send(bytes: Buffer): boolean {
+    // Lost a moment ago, and 'close' is on its way.
+    if (this.#socket.destroyed) return true;
     const handle = this.#handle;
-    if (handle === null || this.#socket.destroyed) return this.#sendOrdinarily(bytes);
+    if (handle === null) return this.#sendOrdinarily(bytes);
     const outcome = writeDirectly(handle, bytes, this);
     if (outcome === WRITTEN) return true;
     if (outcome === WAITING) {

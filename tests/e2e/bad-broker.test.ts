@@ -107,7 +107,7 @@ async function runAgainst(answer: Parameters<typeof FakeBroker.start>[0]): Promi
     const plan = devicesPlan({
       url: broker.url,
       clients: 20,
-      length: '3s',
+      length: '2s',
       connect: IMPATIENT,
       publish: { ackTimeout: '2s' },
     });

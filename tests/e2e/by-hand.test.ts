@@ -1,43 +1,42 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Mosquitto, mosquittoMissing } from '../fixtures/mosquitto.ts';
+import { describe, expect } from 'vitest';
+import { brokerTest as test } from '../fixtures/broker-test.ts';
 import { devicesPlan } from '../fixtures/plans.ts';
-import { reportOf, type SquallResult, startSquall, Workspace } from '../fixtures/squall.ts';
-
-const workspace = new Workspace();
-let broker: Mosquitto;
-
-beforeEach(async ({ skip }) => {
-  const missing = mosquittoMissing();
-  if (missing !== null) skip(missing);
-  broker = await Mosquitto.start();
-});
-afterEach(() => broker.dispose());
-afterAll(() => workspace.dispose());
+import { reportOf, type SquallResult, startSquall } from '../fixtures/squall.ts';
 
 const TOKEN = { SQUALL_TOKEN: 'a-token-of-the-test' };
 
-describe('agents started by hand', { timeout: 60_000 }, () => {
-  test.for([
-    ['squall run', (plan: string) => ['run', plan, '--agents-external', '3']],
-    ['squall controller', (plan: string) => ['controller', '--plan', plan, '--agents', '3']],
-  ] as const)('%s over them is the same run', async ([_name, command]) => {
+describe.concurrent('agents started by hand', { timeout: 60_000 }, () => {
+  test('`squall run` and `squall controller` over them are the same run as one over its own', async ({
+    broker,
+    workspace,
+  }) => {
     const plan = workspace.plan(devicesPlan({ url: broker.url, clients: 100 }));
-    const out = workspace.out();
-    const args = [...command(plan), '--listen', '127.0.0.1:0', '--out', out];
-    const controller = startSquall(args, out, { env: TOKEN });
-    const url = (await controller.seen(/ws:\/\/127\.0\.0\.1:\d+/))[0];
-    const agents = ['north', 'east', 'south'].map((id) =>
-      startSquall(['agent', '--controller', url, '--id', id, '--workers', '1'], '', { env: TOKEN }),
-    );
-    const byHand = await controller.result;
-    for (const agent of agents) agent.child.kill('SIGTERM');
-    const endings = await Promise.all(agents.map((agent) => agent.result));
-    expect(endings.map((ending) => ending.code)).toEqual([0, 0, 0]);
-
-    const composed = await workspace.run([plan, '--agents', '3']);
-    expect(figures(byHand)).toEqual(figures(composed));
-    expect(reportOf(byHand).agents.map((agent) => agent.id)).toEqual(['east', 'north', 'south']);
-    expect(byHand.code).toBe(0);
+    const byHand = async (command: readonly string[]) => {
+      const out = workspace.out();
+      const args = [...command, '--listen', '127.0.0.1:0', '--out', out];
+      const controller = startSquall(args, out, { env: TOKEN });
+      const url = (await controller.seen(/ws:\/\/127\.0\.0\.1:\d+/))[0];
+      const agents = ['north', 'east', 'south'].map((id) =>
+        startSquall(['agent', '--controller', url, '--id', id, '--workers', '1'], '', {
+          env: TOKEN,
+        }),
+      );
+      const result = await controller.result;
+      for (const agent of agents) agent.child.kill('SIGTERM');
+      const endings = await Promise.all(agents.map((agent) => agent.result));
+      expect(endings.map((ending) => ending.code)).toEqual([0, 0, 0]);
+      return result;
+    };
+    const [composed, overRun, overController] = await Promise.all([
+      workspace.run([plan, '--agents', '3']),
+      byHand(['run', plan, '--agents-external', '3']),
+      byHand(['controller', '--plan', plan, '--agents', '3']),
+    ]);
+    expect(composed.code).toBe(0);
+    expect(figures(overRun)).toEqual(figures(composed));
+    expect(figures(overController)).toEqual(figures(composed));
+    const ids = reportOf(overRun).agents.map((agent) => agent.id);
+    expect(ids).toEqual(['east', 'north', 'south']);
   });
 });
 

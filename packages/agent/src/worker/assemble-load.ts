@@ -38,7 +38,7 @@ export interface AssembledLoad {
  */
 export function assembleLoad(init: Init, services: LoadServices): AssembledLoad {
   const { plan } = init;
-  const recorder = new Recorder();
+  const recorder = new Recorder(services.moment);
   // Groups look at the timeline, which belongs to the engine, which is made of the groups.
   let engine: Engine | null = null;
   const timeline = {

@@ -11,14 +11,17 @@ const head = (n: number) => ({
   fromUs: n * 1e6,
   toUs: (n + 1) * 1e6,
 });
+const moment = new Float64Array([5e9]);
+/** A time that ends at the moment. */
+const lasting = (us: number) => new Float64Array([5e9 - us]);
 const key = { kind: 'publish', subject: 's', stage: 0, qos: 1 } as const;
 
 describe('recorder', () => {
   test('cuts growth: what was in a slice is not in the next', () => {
-    const recorder = new Recorder();
+    const recorder = new Recorder(moment);
     const meter = recorder.meter(key);
     meter.add(SENT, 3);
-    meter.time(PUBLISH_TIME, 1234.9);
+    meter.elapsed(PUBLISH_TIME, lasting(1234.9), 0);
     meter.fail('dropped', 'window', 2);
     meter.gauge(BACKLOG, 5);
     const first = recorder.cut(head(0)).series;
@@ -36,10 +39,10 @@ describe('recorder', () => {
   });
 
   test('makes slices that the frame codec takes', () => {
-    const recorder = new Recorder();
+    const recorder = new Recorder(moment);
     const meter = recorder.meter(key);
-    meter.time(PUBLISH_TIME, -5);
-    meter.time(PUBLISH_TIME, 4e9);
+    meter.elapsed(PUBLISH_TIME, lasting(-5), 0);
+    meter.elapsed(PUBLISH_TIME, lasting(4e9), 0);
     meter.add(SENT, 1);
     const slice = recorder.cut(head(0));
     const frame = { run: 'r', agent: 'a', epoch: 1, seqFrom: 1, seqTo: 1, slices: [slice] };
@@ -47,9 +50,9 @@ describe('recorder', () => {
   });
 
   test('uses the histograms of retired stages again', () => {
-    const recorder = new Recorder();
+    const recorder = new Recorder(moment);
     for (let stage = 0; stage < 50; stage++) {
-      recorder.meter({ ...key, stage }).time(PUBLISH_TIME, 100);
+      recorder.meter({ ...key, stage }).elapsed(PUBLISH_TIME, lasting(100), 0);
       recorder.retire(stage);
       expect(recorder.cut(head(stage)).series.length).toBeGreaterThan(0);
     }
@@ -57,7 +60,7 @@ describe('recorder', () => {
   });
 
   test('books what comes late for a retired stage in the slice in which it came', () => {
-    const recorder = new Recorder();
+    const recorder = new Recorder(moment);
     recorder.meter(key);
     recorder.retire(0);
     recorder.cut(head(0));
@@ -68,7 +71,7 @@ describe('recorder', () => {
   });
 
   test('keeps the first twenty examples of a kind, and bounds the reasons of a series', () => {
-    const recorder = new Recorder();
+    const recorder = new Recorder(moment);
     const example = {
       metric: 'connect_failed' as const,
       subject: 's',

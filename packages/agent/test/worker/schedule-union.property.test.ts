@@ -89,11 +89,12 @@ describe('the schedules of all workers together', { timeout: 60_000 }, () => {
             if (range === undefined) throw new Error('no range');
             const order = clientOrder(range, given.clients);
             const outlet = new NotingOutlet();
+            const moment = new Float64Array([given.clockUs]);
             const meter = new Meter(
               { kind: 'publish', subject: 's', stage: 0, qos: 1 },
               new HistogramPool(),
+              moment,
             );
-            const moment = new Float64Array([given.clockUs]);
             const feed = new PacedSchedule({
               order,
               schedule,
@@ -160,11 +161,12 @@ describe('the schedules of all workers together', { timeout: 60_000 }, () => {
           const outlet = new NotingOutlet();
           const states = Array.from({ length: 8 }, (): number => OPEN);
           outlet.refusals = (position) => states[position] ?? OPEN;
+          const moment = new Float64Array(1);
           const meter = new Meter(
             { kind: 'publish', subject: 's', stage: 0, qos: 1 },
             new HistogramPool(),
+            moment,
           );
-          const moment = new Float64Array(1);
           const feed = new PacedSchedule({
             order,
             schedule: { clients: 40, periodUs: 200_000 },

@@ -32,13 +32,14 @@ export interface ConnectorOptions {
  * connected is tried again for as long as the load lasts: the broker's absence is the result then.
  */
 export class Connector {
+  /** When a client's last attempt began, µs. */
+  readonly startedUs: Float64Array;
   readonly #options: ConnectorOptions;
   readonly #schedule: Schedule;
   /** µs between two repeated attempts of this worker. */
   readonly #gateStepUs: number;
   readonly #retries = new RetryQueue();
   readonly #retryAtUs: Float64Array;
-  readonly #startedUs: Float64Array;
   /** Failed attempts in a row. */
   readonly #tries: Uint8Array;
   readonly #wasConnected: Uint8Array;
@@ -59,7 +60,7 @@ export class Connector {
     this.#schedule = connectSchedule(options.connect.ratePerS, total);
     this.#gateStepUs = this.#schedule.periodUs / Math.max(1, count);
     this.#retryAtUs = new Float64Array(count);
-    this.#startedUs = new Float64Array(count);
+    this.startedUs = new Float64Array(count);
     this.#tries = new Uint8Array(count);
     this.#wasConnected = new Uint8Array(count);
     this.#isReached = new Uint8Array(count);
@@ -108,10 +109,6 @@ export class Connector {
   /** Whether `disconnectAll` has come to its end. */
   get allDisconnected(): boolean {
     return this.#walk !== 'disconnect';
-  }
-
-  startedUs(position: number): number {
-    return at(this.#startedUs, position);
   }
 
   nextUs(): number {
@@ -211,7 +208,7 @@ export class Connector {
   #attempt(position: number, nowUs: number): void {
     this.#options.states[position] = CONNECTING;
     this.#connecting += 1;
-    this.#startedUs[position] = nowUs;
+    this.startedUs[position] = nowUs;
     this.#options.actions.attempt(position, nowUs);
   }
 

@@ -1,15 +1,12 @@
 // Data path
 import { DUE, STAMP_CORRUPT, STAMP_OK, StampReader } from '@squall/core/stamp';
 import type { InboundPublish } from '@squall/mqtt';
-import { type Moment, momentOf } from '../clock.ts';
-import { at } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
 import { BYTES_RECEIVED, CORRUPTED, DELIVERY_TIME, RECEIVED } from '../measure/series.ts';
 
 export interface ReceiverOptions {
   readonly runHash: number;
   readonly clockDomain: number;
-  readonly moment: Moment;
   /** Where messages of an entry, a stage and a QoS are booked. */
   meter(entry: number, stage: number, qos: 0 | 1): Meter;
   /** The stage that owns what carries no stamp. */
@@ -52,7 +49,7 @@ export class Receiver {
     meter.add(BYTES_RECEIVED, payloadLength);
     if (outcome === STAMP_CORRUPT) meter.add(CORRUPTED, 1);
     if (ours && this.#stamp.clockDomain === this.#options.clockDomain) {
-      meter.time(DELIVERY_TIME, momentOf(this.#options.moment) - at(this.#stamp.timesUs, DUE));
+      meter.elapsed(DELIVERY_TIME, this.#stamp.timesUs, DUE);
     }
   }
 

@@ -62,10 +62,9 @@ export class GroupConnections {
   }
 
   onConnected(position: number): void {
-    const { moment } = this.#services;
     const meter = this.#meter(at(this.#attemptStage, position));
     meter.add(CONNECTED, 1);
-    meter.time(CONNECT_TIME, momentOf(moment) - this.connector.startedUs(position));
+    meter.elapsed(CONNECT_TIME, this.connector.startedUs, position);
     this.connector.onConnected(position);
   }
 

@@ -30,6 +30,7 @@ export class GroupSubscribing {
   readonly #filters: readonly (readonly Template[])[];
   readonly #subscriptions: Subscriptions;
   readonly #receiver: Receiver;
+  readonly #askedUs = new Float64Array(1);
 
   constructor(services: GroupServices, clients: () => MqttClients, connections: GroupConnections) {
     const { group, plan, order } = services;
@@ -50,7 +51,6 @@ export class GroupSubscribing {
     this.#receiver = new Receiver({
       runHash: services.runHash,
       clockDomain: services.clockDomain,
-      moment: services.moment,
       stages: plan.stages.length,
       currentStage: () => services.timeline.currentStage(),
       meter: (entry, stage, qos) => this.#receiveMeter(entry, stage, qos),
@@ -103,9 +103,10 @@ export class GroupSubscribing {
     const granted = refusals.length === 0;
     const tookUs = this.#subscriptions.onSuback(position, entry, { granted, nowUs });
     if (tookUs < 0) return;
+    this.#askedUs[0] = nowUs - tookUs;
     const meter = this.#subscribeMeter(entry);
     meter.add(SUBSCRIBED, suback.codesLength - refusals.length);
-    meter.time(SUBSCRIBE_TIME, tookUs);
+    meter.elapsed(SUBSCRIBE_TIME, this.#askedUs, 0);
     for (const reason of refusals) {
       meter.fail('subscribe_failed', reason);
       this.#example('subscribe_failed', { position, entry, reason });

@@ -1,5 +1,6 @@
 // Data path
 import type { Histogram, SeriesDelta, SeriesKey } from '@squall/core/metrics';
+import { type Moment, momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import { MAX_REASONS } from '../limits.ts';
 import type { HistogramPool } from './histogram-pool.ts';
@@ -28,26 +29,32 @@ export interface MeterKey {
 export class Meter {
   readonly key: MeterKey;
   readonly #pool: HistogramPool;
+  readonly #moment: Moment;
   readonly #counts = new Float64Array(COUNTER_NAMES.length);
   readonly #gauges = new Float64Array(GAUGE_NAMES.length).fill(Number.NaN);
   readonly #times = Array.from(TIME_NAMES, (): Histogram | null => null);
   readonly #failures = new Map<FailureMetric, Map<string, number>>();
   #shown = false;
 
-  constructor(key: MeterKey, pool: HistogramPool) {
+  constructor(key: MeterKey, pool: HistogramPool, moment: Moment) {
     this.key = key;
     this.#pool = pool;
+    this.#moment = moment;
   }
 
   add(counter: number, n: number): void {
     this.#counts[counter] = at(this.#counts, counter) + n;
   }
 
-  /** A time in µs; below zero it is recorded as 0 and counted as negative. */
-  time(time: number, us: number): void {
+  /**
+   * The time from `fromUs[index]` to the worker's moment; below zero it is recorded as 0 and counted
+   * as negative. Given by its place, since a double that is passed on would be boxed.
+   */
+  elapsed(time: number, fromUs: Float64Array, index: number): void {
+    const us = momentOf(this.#moment) - at(fromUs, index);
     const histogram = item(this.#times, time);
     const target = histogram === null ? this.#open(time) : histogram;
-    // A whole number below 2^31 is passed on as it is; any other double would be boxed.
+    // The same goes for this call: a whole number below 2^31 needs no box.
     if (us >= 0 && us < 2_147_483_648) target.record(us | 0);
     else target.record(us);
   }

@@ -4,6 +4,7 @@ import {
   type SeriesDelta,
   type Slice,
 } from '@squall/core/metrics';
+import type { Moment } from '../clock.ts';
 import { HistogramPool } from './histogram-pool.ts';
 import { Meter, type MeterKey } from './meter.ts';
 
@@ -17,18 +18,23 @@ export type SliceHead = Omit<Slice, 'series' | 'examples'>;
  * until its stage is retired. Ask for a meter again after each cut, or keep it while its stage lives.
  */
 export class Recorder {
+  readonly #moment: Moment;
   readonly #pool = new HistogramPool();
   readonly #meters = new Map<string, Meter>();
   readonly #retired = new Set<number>();
   readonly #examples: FailureExample[] = [];
   readonly #exampleCounts = new Map<string, number>();
 
+  constructor(moment: Moment) {
+    this.#moment = moment;
+  }
+
   /** The open meter of a key. Called when stages change, not per message. */
   meter(key: MeterKey): Meter {
     const name = `${key.kind}|${key.subject}|${key.stage}|${key.qos ?? ''}`;
     const known = this.#meters.get(name);
     if (known !== undefined) return known;
-    const made = new Meter(key, this.#pool);
+    const made = new Meter(key, this.#pool, this.#moment);
     this.#meters.set(name, made);
     return made;
   }

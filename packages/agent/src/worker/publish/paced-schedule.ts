@@ -57,7 +57,9 @@ export class PacedSchedule implements Feed {
     this.#total = options.order.total;
     this.#ranks = options.order.ranks;
     this.#next = new Uint32Array(options.order.count);
-    this.#limit = options.count ?? Number.POSITIVE_INFINITY;
+    // Without clients there is no tick at all.
+    const most = options.order.count === 0 ? 0 : Number.POSITIVE_INFINITY;
+    this.#limit = Math.min(most, options.count ?? most);
   }
 
   /**
@@ -100,7 +102,7 @@ export class PacedSchedule implements Feed {
       if (due >= beforeUs) break;
       this.#due[0] = due;
       meter.add(SCHEDULED, 1);
-      meter.time(LATENESS, momentOf(moment) - due);
+      meter.elapsed(LATENESS, this.#due, 0);
       this.#pickOne();
       this.#position += 1;
       if (this.#position === this.#next.length) {
@@ -131,7 +133,7 @@ export class PacedSchedule implements Feed {
   /** Sends what waits for this client, as far as it takes it. */
   pump(position: number): void {
     if (this.#waiting === 0) return;
-    const { meter, moment, outlet } = this.#options;
+    const { meter, outlet } = this.#options;
     const picked = this.#pickedOf(position);
     let index = at(this.#next, position);
     while (index < picked && outlet.refusal(position) === OPEN) {
@@ -141,7 +143,8 @@ export class PacedSchedule implements Feed {
       const due = this.#dueUs(tick);
       this.#due[0] = due;
       if (outlet.hand(position, this.#due)) {
-        meter.time(WAIT_TIME, momentOf(moment) - this.#history.pickedUs(tick, due));
+        this.#due[0] = this.#history.pickedUs(tick, due);
+        meter.elapsed(WAIT_TIME, this.#due, 0);
       }
       index += 1;
     }
@@ -183,7 +186,7 @@ export class PacedSchedule implements Feed {
     const refusal = outlet.refusal(position);
     if (refusal === OPEN) {
       this.#next[position] = this.#round + 1;
-      if (outlet.hand(position, this.#due)) meter.time(WAIT_TIME, 0);
+      if (outlet.hand(position, this.#due)) meter.elapsed(WAIT_TIME, moment, 0);
     } else if (refusal === GONE) {
       this.#next[position] = this.#round + 1;
       this.#drop(position, GONE, 1);
@@ -215,7 +218,6 @@ export class PacedSchedule implements Feed {
   }
 
   #tick(): number {
-    if (this.#next.length === 0) return Number.POSITIVE_INFINITY;
     return this.#round * this.#total + at(this.#ranks, this.#position);
   }
 

@@ -1,6 +1,5 @@
 // Data path
 import { CONNECTED, FAILED } from '../clients/connection-state.ts';
-import { momentOf } from '../clock.ts';
 import { at } from '../element.ts';
 import { UNSENT_LIMIT_BYTES } from '../limits.ts';
 import type { Meter } from '../measure/meter.ts';
@@ -158,15 +157,15 @@ export class StageRun implements Outlet {
   }
 
   acked(position: number, entry: number): void {
-    const { table, moment } = this.#stream.group;
+    const { table } = this.#stream.group;
     // An acknowledged message was sent, even if nobody has looked at the socket since.
     const unsent = at(this.#unsent, position);
     if (unsent !== 0 && at(this.#inflight, position) === unsent) this.#someSent(position, 1);
     this.#landed(position, 1);
     this.meter.add(ACKED, 1);
     this.meter.add(PUBLISHED, 1);
-    this.meter.time(SERVICE_TIME, momentOf(moment) - at(table.sentUs, entry));
-    if (this.#paced) this.meter.time(PUBLISH_TIME, momentOf(moment) - at(table.dueUs, entry));
+    this.meter.elapsed(SERVICE_TIME, table.sentUs, entry);
+    if (this.#paced) this.meter.elapsed(PUBLISH_TIME, table.dueUs, entry);
   }
 
   /** The oldest message of this client got no acknowledgement in time. */

@@ -1,7 +1,7 @@
 import type { HostAndPort } from '../option-values.ts';
 
 /** Options that `run` and `controller` share, as commander hands them over. */
-export interface SharedRunOptions {
+interface SharedRunOptions {
   readonly var?: Readonly<Record<string, string>>;
   readonly scale?: number;
   readonly label?: Readonly<Record<string, string>>;

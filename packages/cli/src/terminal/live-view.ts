@@ -9,7 +9,7 @@ const DEFAULT_COLUMNS = 80;
 const COLOUR_CODE = new RegExp(`(${String.fromCharCode(27)}\\[\\d+m)`);
 
 /** What the view needs of a stream; `process.stdout` fits. */
-export interface Screen {
+interface Screen {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;

@@ -139,9 +139,8 @@ const EXPECTED: ReadonlySet<number> = new Set([
   PacketType.pingresp,
 ]);
 
-const NAMES = new Map<number, string>(
-  Object.entries(PacketType).map(([name, type]) => [type, name]),
-);
+const NAMES = new Map<number, string>();
+for (const [name, type] of Object.entries(PacketType)) NAMES.set(type, name);
 
 function unexpected(type: number): string {
   const name = NAMES.get(type);

@@ -27,6 +27,8 @@ const DEFAULT_OUT = 'squall-out';
 const TOKEN_BYTES = 24;
 /** Agents of this machine join within this time; those of other machines get the usual one. */
 const LOCAL_AGENTS_US = 30_000_000;
+/** Agents that are told by name when a run begins. */
+const MAX_AGENTS_SHOWN = 10;
 /** Stands for the embedded broker's address while it is not known yet. */
 const ANY_BROKER = 'mqtt://127.0.0.1:1883';
 
@@ -176,7 +178,9 @@ class ComposedRun {
         controller.agentGone(end.name, `its process ended by itself: ${end.how}`);
       },
     });
-    this.#note(`agents   ${started.map(({ name, pid }) => `${name} (pid ${pid})`).join(' · ')}`);
+    const shown = started.slice(0, MAX_AGENTS_SHOWN).map(({ name, pid }) => `${name} (pid ${pid})`);
+    const more = started.length - shown.length;
+    this.#note(`agents   ${shown.join(' · ')}${more > 0 ? ` and ${more} more` : ''}`);
   }
 
   /** The files first: whatever happens to the terminal, the report is there. */

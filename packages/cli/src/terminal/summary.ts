@@ -51,7 +51,7 @@ function thresholdLines({ thresholds }: Report, style: Style): string[] {
     const { state } = threshold;
     const mark = state === 'pass' ? style.green('pass') : style.red(state.replace('_', ' '));
     const windows =
-      threshold.failedWindows > 0
+      threshold.failedWindows > 0 && threshold.windows > 1
         ? `${threshold.failedWindows} of ${threshold.windows} windows failed`
         : '';
     return [mark, threshold.text, threshold.observedText, windows];

@@ -9,6 +9,9 @@ export const TICK_MS = 1;
 /** Nothing due for longer than this, µs: the worker sleeps instead of ticking. */
 export const SLEEP_FROM_US = 4_000;
 
+/** Ticks before it is asked again whether there is anything to stay awake for. */
+export const TICKS_A_LOOK = 8;
+
 /** The longest sleep, ms: a bound against a lost wake-up, not a rhythm. */
 export const SLEEP_MAX_MS = 1_000;
 

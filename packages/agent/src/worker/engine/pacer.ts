@@ -1,6 +1,6 @@
 // Data path: one tick a millisecond while there is load.
 import { type Moment, momentOf, type ReadClock } from '../clock.ts';
-import { SLEEP_FROM_US, SLEEP_MAX_MS, TICK_MS } from '../limits.ts';
+import { SLEEP_FROM_US, SLEEP_MAX_MS, TICK_MS, TICKS_A_LOOK } from '../limits.ts';
 import type { LoopDelay } from '../measure/loop-delay.ts';
 
 /** What is paced. */
@@ -25,6 +25,8 @@ export class Pacer {
   #tickTimer: NodeJS.Timeout | null = null;
   #sleepTimer: NodeJS.Timeout | null = null;
   #ticking = false;
+  /** Ticks since it was last asked whether there is anything to tick for. */
+  #looks = 0;
   #stopped = false;
 
   constructor(
@@ -68,6 +70,11 @@ export class Pacer {
     this.#delay.arrived(this.#moment);
     this.#paced.tick();
     this.#ticking = false;
+    this.#looks = (this.#looks + 1) % TICKS_A_LOOK;
+    if (this.#looks !== 0) {
+      this.#arm();
+      return;
+    }
     const aheadUs = this.#paced.nextUs() - momentOf(this.#moment);
     if (aheadUs < SLEEP_FROM_US) this.#arm();
     else this.#sleep(Math.min(SLEEP_MAX_MS, Math.floor(aheadUs / 1_000)));

@@ -67,8 +67,6 @@ export class TcpTransport implements Transport, WriteOwner {
   }
 
   send(bytes: Buffer): boolean {
-    // Lost a moment ago, and 'close' is on its way.
-    if (this.#socket.destroyed) return true;
     const handle = this.#handle;
     if (handle === null) return this.#sendOrdinarily(bytes);
     const outcome = writeDirectly(handle, bytes, this);
@@ -77,7 +75,8 @@ export class TcpTransport implements Transport, WriteOwner {
       this.#waiting += 1;
       return false;
     }
-    this.#socket.destroy(systemError(outcome));
+    // It may have been lost a moment ago already, with 'close' on its way.
+    if (!this.#socket.destroyed) this.#socket.destroy(systemError(outcome));
     return true;
   }
 

@@ -26,6 +26,8 @@ const CROSSINGS = [
   ['agent', '@squall/cli', 'meet only in'],
   ['controller', '@squall/agent', 'meet only in'],
   ['controller', '@squall/mqtt', 'meet only in'],
+  ['redis-bus', '@squall/agent', 'knows nothing of'],
+  ['redis-bus', '@squall/controller', 'knows nothing of'],
 ] as const;
 
 afterAll(() => rmSync(paper, { recursive: true, force: true }));

@@ -1,5 +1,7 @@
+import type { RunBus } from '@squall/core/bus';
 import type { Plan } from '@squall/core/plan';
-import { LinkBusReceiver } from './bus/link-bus-receiver.ts';
+import { RedisBus, type RedisBusOptions } from '@squall/redis-bus';
+import { LinkBus } from './bus/link-bus.ts';
 import { type AgentView, viewOf } from './hub/agent-view.ts';
 import { AgentHub } from './hub/hub.ts';
 import { RUN_TIMING, type RunTiming } from './limits.ts';
@@ -18,6 +20,8 @@ export interface ControllerOptions {
   /** What agents must show; without it, whoever reaches the address is let in. */
   readonly token?: string;
   readonly logger?: Logger;
+  /** Redis as the bus. Default: frames travel on the agents' own links. */
+  readonly redis?: RedisBusOptions;
   /** For tests. */
   readonly time?: TimeSource;
   readonly timing?: Partial<RunTiming>;
@@ -42,11 +46,13 @@ export interface Controller {
   close(): Promise<void>;
 }
 
-/** @throws SquallError SQ_LISTEN */
+/** @throws SquallError SQ_LISTEN, SQ_BUS, SQ_USAGE for an address of Redis that is none. */
 export async function startController(options: ControllerOptions): Promise<Controller> {
   const time = options.time ?? systemTime;
   const logger = options.logger ?? silentLogger;
   const timing = { ...RUN_TIMING, ...options.timing };
+  // First what is most likely to be wrong, so that nothing has to be undone for it.
+  const redis = options.redis === undefined ? null : await RedisBus.open(options.redis);
   const hub = await AgentHub.open({
     host: options.host,
     port: options.port,
@@ -54,7 +60,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
     time,
     logger,
   });
-  const bus = new LinkBusReceiver(hub);
+  const bus: RunBus = redis ?? new LinkBus(hub);
   const runs = new Set<RunHandle>();
   return {
     port: hub.port,

@@ -2,13 +2,14 @@ import { freemem } from 'node:os';
 import { ClockMapping } from '@squall/core/clock';
 import type { AgentFacts, FromController } from '@squall/core/control';
 import { clockDomainHash } from '@squall/core/stamp';
+import { type BusEnd, busEndFor, troubleOf } from './bus-end.ts';
+import { BusVoice } from './bus-voice.ts';
 import { capacityProblems } from './capacity.ts';
 import type { ClockKeeper } from './clock-keeper.ts';
 import { FrameOutlet } from './frame-outlet.ts';
 import type { Health } from './health.ts';
 import type { AgentLimits } from './limits.ts';
 import type { Link } from './link.ts';
-import { LinkBusSender } from './link-bus-sender.ts';
 import type { AgentLogger } from './options.ts';
 import { RunJournal } from './run-journal.ts';
 import { SliceMerger } from './slice-merger.ts';
@@ -46,7 +47,8 @@ export class AgentRun {
   readonly over: Promise<void>;
   readonly #options: AgentRunOptions;
   readonly #pool: WorkerPool;
-  readonly #sender: LinkBusSender;
+  readonly #sender: BusEnd;
+  readonly #busVoice: BusVoice;
   readonly #outlet: FrameOutlet;
   readonly #merger: SliceMerger;
   readonly #states: StageStates;
@@ -64,18 +66,22 @@ export class AgentRun {
   #resolveOver: () => void = () => undefined;
 
   constructor(options: AgentRunOptions) {
-    const { assign, facts, limits, link } = options;
+    const { assign, facts, limits, link, logger } = options;
     this.#options = options;
     this.over = new Promise((resolve) => {
       this.#resolveOver = resolve;
     });
-    this.#sender = new LinkBusSender(link);
+    const voice = new BusVoice({ ...this.id, logger, send: (state) => void link.send(state) });
+    this.#busVoice = voice;
+    this.#sender = busEndFor({ assign, link, lost: (frames) => voice.lost(frames) });
     this.#outlet = new FrameOutlet({
       sender: this.#sender,
       run: assign.run,
       epoch: assign.epoch,
       agent: assign.share.agent,
       retryUs: limits.sendRetryUs,
+      // Where the link itself is the bus, the controller sees by itself that it is cut.
+      ...(assign.bus.kind === 'link' ? {} : { watch: voice }),
     });
     this.#pool = new WorkerPool({
       entry: options.workerEntry,
@@ -125,18 +131,20 @@ export class AgentRun {
     return this.#outlet.waiting;
   }
 
-  /** Checks the share, starts the workers, sets the clock: answers `ready` or `refused`. */
+  /** Checks share and bus, starts the workers, sets the clock: answers `ready` or `refused`. */
   async begin(): Promise<void> {
     const { assign, clock, facts, health, limits } = this.#options;
     const { plan, share } = assign;
     health.beginRun();
     const problems = capacityProblems({ plan, share, facts, memoryAvailableBytes: freemem() });
     if (problems.length > 0) return this.#refuse(problems);
-    const [refusals, synchronised] = await Promise.all([
+    const [refusals, synchronised, busTrouble] = await Promise.all([
       this.#pool.prepare(),
       clock.synchronise(limits.clockReadyUs),
+      troubleOf(this.#sender),
     ]);
     if (this.#state !== 'preparing') return;
+    if (busTrouble !== null) return this.#refuse([this.#named(busTrouble)]);
     if (refusals.length > 0) return this.#refuse(refusals.map((reason) => this.#named(reason)));
     if (!synchronised) {
       return this.#refuse([this.#named('the controller answered no clock probe')]);
@@ -166,6 +174,9 @@ export class AgentRun {
       case 'frame_ack':
         this.#sender.acknowledged(order.seq);
         return;
+      case 'frame_resend':
+        this.#outlet.resend();
+        return;
       case 'release':
         void this.#end();
     }
@@ -174,6 +185,7 @@ export class AgentRun {
   /** The link is back and the controller knows the run: nothing said meanwhile may be missing. */
   resumed(): void {
     this.#journal.repeat();
+    this.#busVoice.repeat();
     this.#outlet.resend();
   }
 

@@ -116,6 +116,7 @@ class Agent implements AgentHandle, LinkListener {
       case 'finish':
       case 'stop':
       case 'frame_ack':
+      case 'frame_resend':
       case 'release':
         this.#order(message);
     }
@@ -159,6 +160,16 @@ class Agent implements AgentHandle, LinkListener {
       return;
     }
     this.#logger.info(`assigned to run ${run}`);
+    try {
+      this.#begin(assign);
+    } catch (error) {
+      if (!(error instanceof SquallError)) throw error;
+      this.#link.send({ type: 'refused', run, epoch, reasons: [error.message] });
+    }
+  }
+
+  /** @throws SquallError for an assignment that nobody could carry out. */
+  #begin(assign: Assign): void {
     const agentRun = new AgentRun({
       assign,
       facts: { ...this.#facts, id: this.#id },

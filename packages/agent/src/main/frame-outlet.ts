@@ -8,6 +8,8 @@ export interface FrameOutletOptions {
   readonly epoch: number;
   /** After a batch whose fate is unknown, when to offer it again without being asked. */
   readonly retryUs: number;
+  /** Told of every batch that got through or did not. */
+  readonly watch?: { worked(): void; failed(reason: string): void };
 }
 
 /**
@@ -48,7 +50,7 @@ export class FrameOutlet {
     return this.#outbox.size;
   }
 
-  /** The link is new: what was on its way may be lost, so all that is unacknowledged goes again. */
+  /** What was on its way, or was taken, may be lost: all that is unacknowledged goes again. */
   resend(): void {
     this.#outbox.rewind();
     this.#pump();
@@ -77,13 +79,17 @@ export class FrameOutlet {
   }
 
   async #send(batch: Batch): Promise<void> {
+    const { sender, watch } = this.#options;
     try {
-      this.#outbox.taken(batch, await this.#options.sender.send(batch));
-    } catch {
+      this.#outbox.taken(batch, await sender.send(batch));
+    } catch (error) {
       this.#outbox.failed(batch);
+      if (this.#closed) return;
+      watch?.failed(error instanceof Error ? error.message : String(error));
       this.#retry();
       return;
     }
+    watch?.worked();
     this.#pump();
   }
 

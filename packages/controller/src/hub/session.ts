@@ -197,6 +197,7 @@ export class AgentSession {
       case 'stage_state':
       case 'started':
       case 'worker_lost':
+      case 'bus_state':
       case 'finished':
         // What still arrives about a run that is over is late, not wrong.
         if (this.serves(message)) this.#reservation?.listener.message(this, message);

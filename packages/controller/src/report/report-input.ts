@@ -1,6 +1,7 @@
 import type { Plan } from '@squall/core/plan';
 import type {
   AgentRecord,
+  BusTrouble,
   ReportInput,
   RunFacts,
   RunOutcome,
@@ -24,6 +25,7 @@ export interface EndedRun {
   readonly stages: readonly WalkedStage[];
   readonly cut: Cut | null;
   readonly warnings: readonly string[];
+  readonly bus: readonly BusTrouble[];
   readonly submittedUs: number;
   readonly submittedUtcMs: number;
   /** T, or null where the load never began. */
@@ -46,6 +48,7 @@ export function reportInput(run: EndedRun, measured: Measurements | null): Repor
     generator: measured?.generator.facts() ?? { agents: new Map() },
     outcome: outcomeOf(run.cut),
     notes: [...run.warnings, ...overshoots(run.stages, measured)],
+    bus: run.bus,
   };
 }
 

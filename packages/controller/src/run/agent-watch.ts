@@ -1,8 +1,9 @@
 import type { AgentHealth } from '@squall/core/control';
 import type { Plan } from '@squall/core/plan';
-import type { LinkBusReceiver } from '../bus/link-bus-receiver.ts';
 import type { AgentSession, ReservationListener, RunMessage } from '../hub/session.ts';
 import type { TimeSource } from '../time-source.ts';
+import type { Acknowledger } from './acknowledger.ts';
+import type { BusWatch } from './bus-watch.ts';
 import type { Cut } from './cut.ts';
 import type { Measurements } from './measurements.ts';
 import type { Roster } from './roster.ts';
@@ -13,7 +14,9 @@ import { HURRY, type Hurry, type Waiter } from './waiter.ts';
 export interface AgentWatchScene {
   readonly plan: Plan;
   readonly time: TimeSource;
-  readonly bus: LinkBusReceiver;
+  readonly busWatch: BusWatch;
+  /** Null before the bus is open. */
+  readonly acknowledger: () => Acknowledger | null;
   readonly waiter: Waiter;
   readonly voice: RunVoice;
   readonly roster: () => Roster;
@@ -44,14 +47,13 @@ export class AgentWatch implements ReservationListener {
   }
 
   linkUp(session: AgentSession): void {
-    const { bus, measurements, roster, voice } = this.#scene;
+    const { acknowledger, measurements, roster, voice } = this.#scene;
     const agent = this.#of(session);
     if (agent === undefined || agent.lost !== null) return;
     const started = measurements() !== null;
     voice.agent(agent, agent.finished === null ? (started ? 'active' : 'assigned') : 'done');
     roster().repeatOrders(agent);
-    const seq = measurements()?.acknowledged(agent) ?? 0;
-    if (seq > 0) void bus.acknowledge(agent.id, agent.epoch, seq);
+    acknowledger()?.repeat(agent);
     this.#scene.waiter.poke();
   }
 
@@ -95,6 +97,9 @@ export class AgentWatch implements ReservationListener {
         return;
       case 'worker_lost':
         this.#loseWorker(agent, message.worker, message.reason);
+        return;
+      case 'bus_state':
+        this.#scene.busWatch.state(agent, message);
         return;
       case 'finished':
         this.#finish(agent, message);

@@ -1,3 +1,4 @@
+import type { RunBus } from '@squall/core/bus';
 import { split } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
 import type { AgentHub } from '../hub/hub.ts';
@@ -14,6 +15,7 @@ export interface AssemblyScene {
   readonly plan: Plan;
   readonly secrets: Readonly<Record<string, string>>;
   readonly hub: AgentHub;
+  readonly bus: RunBus;
   readonly time: TimeSource;
   readonly timing: RunTiming;
   readonly waiter: Waiter;
@@ -121,7 +123,7 @@ function assign(scene: AssemblyScene, agent: RunAgent): void {
     shortRun: scene.id.short,
     plan: scene.plan,
     share: agent.share,
-    bus: { kind: 'link' },
+    bus: scene.bus.assignment,
     secrets: { ...scene.secrets },
   });
 }

@@ -10,7 +10,7 @@ export interface Cut {
     | 'incomplete'
     /** A threshold with `abort` failed. */
     | 'threshold'
-    /** Before the start: too few agents, or one that refused. */
+    /** Before the start: too few agents, one that refused, or a bus that is out of order. */
     | 'agents'
     /** A fault of ours. */
     | 'error';

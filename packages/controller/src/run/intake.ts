@@ -1,5 +1,6 @@
-import type { LinkBusReceiver } from '../bus/link-bus-receiver.ts';
+import type { BusReceiver } from '@squall/core/bus';
 import type { TimeSource } from '../time-source.ts';
+import type { Acknowledger } from './acknowledger.ts';
 import type { Measurements } from './measurements.ts';
 import type { Roster } from './roster.ts';
 
@@ -8,7 +9,8 @@ const TICK_US = 1_000_000;
 
 export interface IntakeScene {
   readonly time: TimeSource;
-  readonly bus: LinkBusReceiver;
+  readonly bus: BusReceiver;
+  readonly acknowledger: Acknowledger;
   readonly roster: Roster;
   readonly measurements: Measurements;
   /** Figures changed. */
@@ -20,28 +22,29 @@ export interface IntakeScene {
 /** Brings frames from the bus into the measurements, acknowledges them, and keeps the rhythm. */
 export class Intake {
   readonly #scene: IntakeScene;
-  readonly #stopFrames: () => void;
   #stopTimer: () => void;
+  #stopped = false;
 
   /** `fromUs`: the moment of the first tick. */
   constructor(scene: IntakeScene, fromUs: number) {
     this.#scene = scene;
-    this.#stopFrames = scene.bus.onFrame((frame) => this.#take(frame.agent, frame.bytes));
+    scene.bus.onFrame((frame) => this.#take(frame.agent, frame.bytes));
     this.#stopTimer = this.#arm(fromUs + TICK_US);
   }
 
   stop(): void {
-    this.#stopFrames();
+    this.#stopped = true;
     this.#stopTimer();
   }
 
   #take(id: string, bytes: Uint8Array): void {
-    const { bus, measurements, roster } = this.#scene;
+    const { acknowledger, measurements, roster } = this.#scene;
+    if (this.#stopped) return;
     const agent = roster.agents.find((candidate) => candidate.id === id);
     // What an agent measured before it was lost, or before it left too early, is true all the same.
     if (agent === undefined) return;
     const seq = measurements.accept(agent, bytes);
-    if (seq !== null) void bus.acknowledge(agent.id, agent.epoch, seq);
+    if (seq !== null) acknowledger.folded(agent, seq);
     this.#scene.changed();
   }
 

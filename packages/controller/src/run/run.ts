@@ -1,13 +1,17 @@
+import type { BusReceiver, RunBus } from '@squall/core/bus';
+import { SquallError } from '@squall/core/errors';
 import type { Plan } from '@squall/core/plan';
 import { buildReport, type Report } from '@squall/core/report';
-import type { LinkBusReceiver } from '../bus/link-bus-receiver.ts';
+import { linksOf } from '../bus/agent-links.ts';
 import type { AgentHub } from '../hub/hub.ts';
 import type { RunTiming } from '../limits.ts';
 import type { Logger } from '../logger.ts';
 import { reportInput } from '../report/report-input.ts';
 import type { TimeSource } from '../time-source.ts';
+import { Acknowledger } from './acknowledger.ts';
 import { AgentWatch } from './agent-watch.ts';
 import { type AssemblyScene, gatherAgents, readyAgents } from './assembly.ts';
+import { BusWatch } from './bus-watch.ts';
 import { type Cut, stageEndOf } from './cut.ts';
 import { collect, settle } from './ending.ts';
 import { Intake } from './intake.ts';
@@ -27,10 +31,16 @@ export interface RunParts {
   readonly plan: Plan;
   readonly options: SubmitOptions;
   readonly hub: AgentHub;
-  readonly bus: LinkBusReceiver;
+  readonly bus: RunBus;
   readonly time: TimeSource;
   readonly timing: RunTiming;
   readonly logger: Logger;
+}
+
+/** The way of the frames, from the moment on at which agents may use it. */
+interface FrameWay {
+  readonly receiver: BusReceiver;
+  readonly acknowledger: Acknowledger;
 }
 
 /** What there is once T is announced. */
@@ -51,9 +61,11 @@ export class Run implements RunHandle {
   readonly #waiter: Waiter;
   readonly #voice: RunVoice;
   readonly #watch: AgentWatch;
+  readonly #busWatch: BusWatch;
   readonly #submittedUs: number;
   readonly #submittedUtcMs: number;
   #roster: Roster;
+  #way: FrameWay | null = null;
   #load: Load | null = null;
   #cut: Cut | null = null;
   readonly #cleanup: (() => void)[] = [];
@@ -64,8 +76,11 @@ export class Run implements RunHandle {
     this.#waiter = new Waiter(parts.time);
     this.#voice = new RunVoice(parts.id.full, parts.logger);
     this.#roster = new Roster(parts.id.full, []);
+    this.#busWatch = new BusWatch({ warning: (text) => this.#voice.warn(text) });
     this.#watch = new AgentWatch({
       ...parts,
+      busWatch: this.#busWatch,
+      acknowledger: () => this.#way?.acknowledger ?? null,
       waiter: this.#waiter,
       voice: this.#voice,
       roster: () => this.#roster,
@@ -112,6 +127,7 @@ export class Run implements RunHandle {
     const endUs = this.#parts.time.monotonicUs();
     for (const undo of this.#cleanup) undo();
     for (const agent of this.#roster.agents) agent.session.release();
+    await this.#way?.receiver.close();
     const report = this.#report(endUs);
     this.#voice.enter('done', `the run is over: ${report.verdict}`);
     this.#voice.emit({ type: 'done', report });
@@ -128,16 +144,38 @@ export class Run implements RunHandle {
     }
     this.#roster = gathered;
     this.#voice.enter('assigning', `${gathered.agents.length} agents get their shares`);
+    const way = await this.#openWay(gathered);
+    if (way === null) return;
     const troubles = await readyAgents(this.#assemblyScene(), gathered);
     if (troubles.length > 0) this.#cut ??= { cause: 'agents', reasons: troubles };
     if (this.#cut !== null) return;
-    const load = this.#start(gathered);
+    const load = this.#start(gathered, way);
     load.endUs = await load.walk.walk(load.startUs);
     await this.#end(gathered, load);
   }
 
+  /** Null where the bus cannot carry this run: that is the end of it. */
+  async #openWay(roster: Roster): Promise<FrameWay | null> {
+    const { bus, hub } = this.#parts;
+    try {
+      const receiver = await bus.open({
+        run: this.id,
+        agents: roster.agents.map(({ epoch, id }) => ({ agent: id, epoch, afterSeq: 0 })),
+        link: linksOf(hub),
+        notice: (notice) => this.#busWatch.notice(notice),
+      });
+      this.#way = { receiver, acknowledger: new Acknowledger(receiver) };
+      return this.#way;
+    } catch (error) {
+      if (!(error instanceof SquallError)) throw error;
+      const hint = error.hint === undefined ? '' : `; ${error.hint}`;
+      this.#cut ??= { cause: 'agents', reasons: [`${error.message}${hint}`] };
+      return null;
+    }
+  }
+
   /** Announces T. From here on there is something to measure and to report. */
-  #start(roster: Roster): Load {
+  #start(roster: Roster, { acknowledger, receiver }: FrameWay): Load {
     const parts = this.#parts;
     const voice = this.#voice;
     const { plan, time, timing } = parts;
@@ -174,6 +212,8 @@ export class Run implements RunHandle {
     const intake = new Intake(
       {
         ...parts,
+        bus: receiver,
+        acknowledger,
         roster,
         measurements,
         changed: () => this.#figuresChanged(load),
@@ -187,8 +227,10 @@ export class Run implements RunHandle {
 
   async #end(roster: Roster, load: Load): Promise<void> {
     const { measurements } = load;
+    const { bus, timing } = this.#parts;
     const scene = {
       ...this.#parts,
+      timing: { ...timing, collectUs: Math.max(timing.collectUs, bus.patienceUs) },
       waiter: this.#waiter,
       roster,
       quiet: () => measurements.quiet(),
@@ -262,6 +304,7 @@ export class Run implements RunHandle {
           stages: load?.walk.records ?? [],
           cut: this.#cut,
           warnings: this.#voice.warnings,
+          bus: this.#busWatch.troubles(),
           submittedUs: this.#submittedUs,
           submittedUtcMs: this.#submittedUtcMs,
           startUs: load?.startUs ?? null,

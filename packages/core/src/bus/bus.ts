@@ -9,8 +9,10 @@
  */
 export interface BusSender {
   /**
-   * Sends the frames in order, in one batch. Resolves with the highest sequence that the bus took;
-   * rejects when it is not known what was taken. The caller then sends the same frames again.
+   * Sends the frames in order, in one batch. Resolves with the sequence up to which the bus now has
+   * everything; what is behind it is offered again. A bus that lost what it had taken before says so
+   * by a sequence below the batch's own. Rejects when it is not known what was taken; the caller then
+   * sends the same frames again.
    */
   send(frames: readonly EncodedFrame[]): Promise<number>;
   /** Called with each checkpoint: everything up to `seq` of this epoch may be forgotten. */
@@ -25,12 +27,13 @@ export interface EncodedFrame {
   readonly bytes: Uint8Array;
 }
 
-/** Controller side. */
+/** Controller side, of one run. */
 export interface BusReceiver {
   /** Called for every frame that arrives, duplicates included: folding once is the reader's part. */
   onFrame(listener: (frame: ReceivedFrame) => void): void;
   /** Tells the agent that everything up to `seq` is in a checkpoint. */
   acknowledge(agent: string, epoch: number, seq: number): Promise<void>;
+  /** The run is over: nothing is delivered any more, and nothing of it stays on the bus. */
   close(): Promise<void>;
 }
 

@@ -25,7 +25,7 @@ interface Entry {
  *
  * Pure: the agent's main process takes a batch, gives it to a `BusSender` and tells the outcome.
  *
- *   takeBatch → taken(batch, seq)   the bus has everything up to `seq`
+ *   takeBatch → taken(batch, seq)   the bus has everything up to `seq`, and nothing behind it
  *             → failed(batch)       not known: the same frames are offered again
  *   acknowledge(seq)                in the controller's checkpoint: forgotten
  *   rewind()                        the link is new, or the bus lost its data: all is offered again
@@ -83,10 +83,13 @@ export class Outbox {
     return batch;
   }
 
-  /** The bus took the batch up to `seq`; what is behind it is offered again. */
+  /**
+   * The bus has everything up to `seq`; what is behind it is offered again. Below the batch's first
+   * frame it says that the bus has lost what it took before.
+   */
   taken(batch: Batch, seq: number): void {
     if (batch !== this.#inFlight) return;
-    this.#takenSeq = Math.max(this.#takenSeq, Math.min(seq, batch.at(-1)?.seqTo ?? 0));
+    this.#takenSeq = Math.max(this.#acknowledgedSeq, Math.min(seq, batch.at(-1)?.seqTo ?? 0));
     this.#inFlight = null;
   }
 
@@ -154,6 +157,8 @@ export class Outbox {
       const [first, second] = [this.#entries[at], this.#entries[at + 1]];
       if (first === undefined || second === undefined) break;
       if (first.bytes !== null || second.bytes !== null) continue;
+      // A page of the ledger is as long as a frame should be; two would be too long for one.
+      if (first.frame.pages !== undefined || second.frame.pages !== undefined) continue;
       const covered = second.frame.seqTo - first.frame.seqFrom;
       if (covered >= leastCovered) continue;
       leastCovered = covered;

@@ -15,6 +15,8 @@ import type { Plan } from '../plan/plan.ts';
  *   → stage_state complete (stages that end by completion) → advance(next, at T) …
  *   → advance(end) → stage_state drained → finish → finished (last sequence) → frame_ack … → release
  *
+ * Frames go over the same link or over Redis, as `assign` says; `frame_ack` always comes by the link.
+ *
  * Stages with `for` end by themselves at clock + for, and the agent enters the next stage (or the
  * end) at that very moment without being told. Everything else waits for `advance`.
  */
@@ -102,6 +104,20 @@ export const fromAgent = z.discriminatedUnion('type', [
     worker: count,
     reason: z.string().max(1024),
   }),
+  /**
+   * How the agent's end of the bus fares, said at each change and again on each new link. Only where
+   * the frames go another way than the link itself. All figures are totals of the run.
+   */
+  z.strictObject({
+    type: z.literal('bus_state'),
+    ...run,
+    /** Why frames cannot be sent now; null while they can. */
+    trouble: z.string().max(1024).nullable(),
+    interruptions: count,
+    interruptedUs: z.number().nonnegative(),
+    /** Frames that the bus had taken, lost, and was sent again. */
+    lostFrames: count,
+  }),
   z.strictObject({
     type: z.literal('finished'),
     ...run,
@@ -140,7 +156,11 @@ export const fromController = z.discriminatedUnion('type', [
     /** Plan and share come from the controller's own, already checked form. */
     plan: z.custom<Plan>((value) => typeof value === 'object' && value !== null),
     share: z.custom<AgentShare>((value) => typeof value === 'object' && value !== null),
-    bus: z.strictObject({ kind: z.literal('link') }),
+    /** How the frames travel. An address may hold a password: it is never printed. */
+    bus: z.discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('link') }),
+      z.strictObject({ kind: z.literal('redis'), url: z.string().max(2048) }),
+    ]),
     /** Values of `{{env.X}}`, kept out of the plan so that it can be printed. */
     secrets: z.record(z.string(), z.string()),
   }),
@@ -157,6 +177,8 @@ export const fromController = z.discriminatedUnion('type', [
   /** Ends the load now. `graceful`: as `advance` to the end, at once. `hard`: cut connections. */
   z.strictObject({ type: z.literal('stop'), ...run, mode: z.enum(['graceful', 'hard']) }),
   z.strictObject({ type: z.literal('frame_ack'), ...run, seq: count }),
+  /** Frames are missing in the row: all that no checkpoint has goes again. */
+  z.strictObject({ type: z.literal('frame_resend'), ...run }),
   z.strictObject({ type: z.literal('release'), ...run }),
 ]);
 export type FromController = z.infer<typeof fromController>;

@@ -41,6 +41,13 @@ export type ErrorCode =
   | 'SQ_AGENTS' // too few agents, or an agent refused its share
   | 'SQ_CAPACITY' // not enough descriptors, ports or memory for a share
   | 'SQ_LISTEN' // an address could not be bound
+  | 'SQ_BUS' // the bus cannot be reached, refuses to work, or is not fit for measurements
   | 'SQ_FRAME' // a measurement frame that is not well formed
   | 'SQ_TIMEOUT' // a state passed its deadline
+  | 'SQ_STORE' // the store is locked, full, read-only, damaged, or no store
+  | 'SQ_REQUEST' // a request to the REST API that cannot be understood, or not from there
+  | 'SQ_NOT_FOUND' // no plan, run or path of that name
+  | 'SQ_STATE' // not possible in the state that the run is in, or no more what it was
+  | 'SQ_BUSY' // a queue of the controller is full: later
+  | 'SQ_REMOTE' // a controller that cannot be reached, or answers as none would
   | 'SQ_INTERNAL'; // a fault of ours

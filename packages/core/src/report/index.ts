@@ -2,6 +2,7 @@ export { buildReport } from './build.ts';
 export { type AgentLateness, type GeneratorFacts, GeneratorWatch } from './generator-watch.ts';
 export type {
   AgentRecord,
+  BusTrouble,
   ReportInput,
   RunFacts,
   RunOutcome,

@@ -25,6 +25,15 @@ export interface ReportInput {
   readonly outcome: RunOutcome;
   /** Warnings of the run that a reader should know, one sentence each. */
   readonly notes: readonly string[];
+  /** What happened to the bus. No harm by itself: frames that never arrived are counted apart. */
+  readonly bus?: readonly BusTrouble[];
+}
+
+export interface BusTrouble {
+  readonly check: 'bus_interrupted' | 'bus_data_lost' | 'bus_gap' | 'bus_memory' | 'bus_length';
+  readonly observed: number | string;
+  readonly agent?: string;
+  readonly hint: string;
 }
 
 export interface RunFacts {

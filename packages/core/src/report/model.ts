@@ -44,6 +44,11 @@ export const CHECKS = [
   'clock_bound',
   'loop_delay',
   'books',
+  'bus_interrupted',
+  'bus_data_lost',
+  'bus_gap',
+  'bus_memory',
+  'bus_length',
 ] as const;
 export type Check = (typeof CHECKS)[number];
 

@@ -15,7 +15,7 @@ export interface Validity {
 
 type ValidityInput = Pick<
   ReportInput,
-  'plan' | 'agents' | 'aggregate' | 'generator' | 'thresholds'
+  'plan' | 'agents' | 'aggregate' | 'generator' | 'thresholds' | 'bus'
 >;
 
 /** Judges the generator itself, apart from the thresholds: can its numbers be believed? */
@@ -30,6 +30,7 @@ export function judgeValidity(input: ValidityInput, books: readonly Book[]): Val
     ...histogramFindings(input),
     ...bookFindings(books),
     ...noteFindings(input),
+    ...(input.bus ?? []).map((trouble): Finding => ({ ...trouble, state: 'note', limit: null })),
   ];
   const ranks = ['invalid', 'degraded', 'note'];
   const sorted = findings.toSorted((a, b) => ranks.indexOf(a.state) - ranks.indexOf(b.state));

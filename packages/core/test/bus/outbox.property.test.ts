@@ -86,6 +86,21 @@ describe('Outbox', () => {
     expect(outbox.takeBatch()).toBeNull();
   });
 
+  it('offers again, unchanged, what the bus lost after it had taken it', () => {
+    const outbox = filled(4);
+    const first = batchOf(outbox);
+    outbox.taken(first, 4);
+    outbox.acknowledge(1);
+    outbox.append(frame(5));
+    outbox.taken(batchOf(outbox), 2);
+    const again = batchOf(outbox);
+    expect(ranges(again).map(([from]) => from)).toEqual([3, 4, 5]);
+    expect(again[0]?.bytes).toBe(first[2]?.bytes);
+    // Even a bus that lost all needs nothing that a checkpoint holds.
+    outbox.taken(again, 0);
+    expect(ranges(batchOf(outbox)).map(([from]) => from)).toEqual([2, 3, 4, 5]);
+  });
+
   it('bounds batches', () => {
     const outbox = filled(2 * MAX_BATCH_FRAMES + 1);
     const sizes = [];

@@ -1,0 +1,84 @@
+import type { BusAssignment, BusReceiver, BusRun, RunBus } from '@squall/core/bus';
+import { parseRedisAddress, type RedisAddress } from './address.ts';
+import { Connection } from './connection.ts';
+import { busFailure } from './failure.ts';
+import { REDIS_LIMITS, type RedisLimits } from './limits.ts';
+import { RedisRunReceiver } from './run-receiver.ts';
+import { lookAt, mustBeFit, type ServerState, warningsOf } from './server-state.ts';
+
+export interface RedisBusOptions {
+  /** As the controller reaches it. */
+  readonly url: string;
+  /** As agents reach it. Default: the same. */
+  readonly urlForAgents?: string;
+  readonly limits?: Partial<RedisLimits>;
+}
+
+/** Redis Streams as the bus of a controller, for any number of runs side by side. */
+export class RedisBus implements RunBus {
+  readonly assignment: BusAssignment;
+  readonly patienceUs: number;
+  readonly #address: RedisAddress;
+  readonly #limits: RedisLimits;
+  readonly #receivers = new Set<BusReceiver>();
+
+  /**
+   * Looks at the server before anything depends on it.
+   * @throws SquallError SQ_USAGE for an address that is none, SQ_BUS for a server that cannot be
+   * reached or is not fit for measurements.
+   */
+  static async open(options: RedisBusOptions): Promise<RedisBus> {
+    const bus = new RedisBus(options);
+    await bus.#look();
+    return bus;
+  }
+
+  private constructor({ limits, url, urlForAgents }: RedisBusOptions) {
+    this.#address = parseRedisAddress(url);
+    if (urlForAgents !== undefined) parseRedisAddress(urlForAgents);
+    this.#limits = { ...REDIS_LIMITS, ...limits };
+    this.assignment = { kind: 'redis', url: urlForAgents ?? url };
+    this.patienceUs = this.#limits.patienceUs;
+  }
+
+  /** The address without its password. */
+  get shown(): string {
+    return this.#address.shown;
+  }
+
+  async open(run: BusRun): Promise<BusReceiver> {
+    const state = await this.#look();
+    for (const reason of warningsOf(state, this.#limits)) run.notice({ kind: 'memory', reason });
+    const receiver: BusReceiver = new RedisRunReceiver({
+      address: this.#address,
+      limits: this.#limits,
+      run,
+      runId: state.runId,
+      closed: () => this.#receivers.delete(receiver),
+    });
+    this.#receivers.add(receiver);
+    return receiver;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#receivers].map((receiver) => receiver.close()));
+  }
+
+  async #look(): Promise<ServerState> {
+    const address = this.#address;
+    const connection = await Connection.dial({
+      address,
+      limits: this.#limits,
+      name: 'squall-controller-check',
+    });
+    try {
+      const state = await lookAt(connection);
+      mustBeFit(state, address);
+      return state;
+    } catch (error) {
+      throw busFailure(address, error);
+    } finally {
+      connection.close();
+    }
+  }
+}

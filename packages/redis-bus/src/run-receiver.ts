@@ -1,0 +1,69 @@
+import type { BusReceiver, BusRun, ReceivedFrame } from '@squall/core/bus';
+import type { RedisAddress } from './address.ts';
+import type { RedisLimits } from './limits.ts';
+import { Reader } from './reader.ts';
+import { AgentStream } from './stream.ts';
+import { Tender } from './tender.ts';
+
+export interface RunReceiverOptions {
+  readonly address: RedisAddress;
+  readonly limits: RedisLimits;
+  readonly run: BusRun;
+  /** The server process that the run begins on. */
+  readonly runId: string | null;
+  /** Called once, when the run is over for the bus. */
+  closed(): void;
+}
+
+/** The Redis bus, the controller's side, of one run. */
+export class RedisRunReceiver implements BusReceiver {
+  readonly #options: RunReceiverOptions;
+  readonly #streams: ReadonlyMap<string, AgentStream>;
+  readonly #reader: Reader;
+  readonly #tender: Tender;
+  readonly #listeners = new Set<(frame: ReceivedFrame) => void>();
+
+  constructor(options: RunReceiverOptions) {
+    const { address, limits, run, runId } = options;
+    this.#options = options;
+    this.#streams = new Map(
+      run.agents.map((agent) => [agent.agent, new AgentStream(run.run, agent)]),
+    );
+    const streams = this.#streams;
+    const notice = run.notice.bind(run);
+    this.#reader = new Reader({
+      address,
+      limits,
+      streams,
+      notice,
+      frame: (agent, bytes) => {
+        for (const listener of this.#listeners) listener({ agent, bytes });
+      },
+    });
+    this.#tender = new Tender({
+      address,
+      limits,
+      streams,
+      runId,
+      notice,
+      ask: ({ agent, row }) => run.link.resend(agent, row.epoch),
+    });
+  }
+
+  onFrame(listener: (frame: ReceivedFrame) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** The agent first: it must not look for entries that are trimmed before it knows why. */
+  acknowledge(agent: string, epoch: number, seq: number): Promise<void> {
+    this.#options.run.link.acknowledge(agent, epoch, seq);
+    this.#streams.get(agent)?.cover(epoch, seq);
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    await Promise.all([this.#reader.close(), this.#tender.close()]);
+    this.#options.closed();
+  }
+}

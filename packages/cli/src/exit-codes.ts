@@ -21,6 +21,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   SQ_THRESHOLD: EXIT.planInvalid,
   SQ_TOKEN: EXIT.agents,
   SQ_AGENTS: EXIT.agents,
+  SQ_BUS: EXIT.agents,
   SQ_CAPACITY: EXIT.agents,
 };
 

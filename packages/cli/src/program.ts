@@ -137,6 +137,18 @@ function addListenOptions(command: Command): void {
     )
     .addOption(tokenOption())
     .option('--token-file <file>', 'a file that holds the join token')
+    .addOption(
+      new Option(
+        '--redis <url>',
+        'send measurements through this Redis: redis://[user:password@]host:port (rediss:// for TLS)',
+      ).env('SQUALL_REDIS'),
+    )
+    .addOption(
+      new Option(
+        '--redis-for-agents <url>',
+        'its address as agents reach it, where that differs',
+      ).env('SQUALL_REDIS_FOR_AGENTS'),
+    )
     .option(
       '--agents-timeout <duration>',
       'wait this long for the agents (default: 60s)',
@@ -168,7 +180,7 @@ Examples:
   squall run --help                                           all options of a command
 
 Exit codes: 0 pass · 99 a threshold failed · 104 the plan is wrong · 105 ended by a signal
-  111 the run is not valid or was aborted · 112 inconclusive · 113 agents missing · 2 usage · 1 error of ours
+  111 the run is not valid or was aborted · 112 inconclusive · 113 agents or Redis missing · 2 usage · 1 error of ours
 `;
 
 const RUN_EXAMPLES = `

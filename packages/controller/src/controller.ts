@@ -31,6 +31,8 @@ export interface Controller {
   readonly port: number;
   /** Where agents dial: `ws://127.0.0.1:4747`. */
   readonly url: string;
+  /** Address of the bus, fit to be printed; null where frames travel on the agents' own links. */
+  readonly bus: string | null;
   /** All agents known now, in the order of their ids. */
   agents(): AgentView[];
   /** Called when an agent joins, leaves, loses or gets back its link, is taken or set free. */
@@ -65,6 +67,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
   return {
     port: hub.port,
     url: `ws://${options.host.includes(':') ? `[${options.host}]` : options.host}:${hub.port}`,
+    bus: redis?.shown ?? null,
     agents: () => hub.sessions().map(viewOf),
     onAgents: (listener) => hub.onChange(listener),
     agentGone: (id, reason) => hub.session(id)?.end(reason),

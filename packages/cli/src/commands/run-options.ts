@@ -11,6 +11,9 @@ interface SharedRunOptions {
   readonly listen?: HostAndPort;
   readonly token?: string;
   readonly tokenFile?: string;
+  /** Redis as the bus, as this process reaches it; and as agents reach it, where that differs. */
+  readonly redis?: string;
+  readonly redisForAgents?: string;
   /** µs. */
   readonly agentsTimeout?: number;
   readonly out?: string;

@@ -91,7 +91,12 @@ function openController(options: RunCommandOptions, token: string): Promise<Cont
     port,
     token,
     ...(agentsUs === undefined ? {} : { timing: { agentsUs } }),
+    ...(options.redis === undefined ? {} : { redis: redisOf(options.redis, options) }),
   });
+}
+
+function redisOf(url: string, { redisForAgents }: RunCommandOptions) {
+  return redisForAgents === undefined ? { url } : { url, urlForAgents: redisForAgents };
 }
 
 interface Parts {
@@ -152,6 +157,7 @@ class ComposedRun {
     this.#handle = handle;
     this.#note(`run      ${handle.id}`);
     this.#note(`plan     ${loaded.about}`);
+    if (controller.bus !== null) this.#note(`bus      ${controller.bus}`);
     this.#startAgents(count, token);
     const view = followRun(handle, scene.terminal, options.quiet ?? false);
     this.#say = (text) => view.say(text);

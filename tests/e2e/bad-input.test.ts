@@ -84,6 +84,26 @@ describe.concurrent('plans that are wrong', () => {
   });
 });
 
+describe.concurrent('secrets', { timeout: 60_000 }, () => {
+  const plan = devicesPlan({ url: URL, connect: { retries: 0 }, length: '1s' });
+  const groups = plan['groups'] as Record<string, Record<string, unknown>>;
+  const devices = { ...groups['devices'], username: 'user', password: '{{env.BROKER_PASSWORD}}' };
+  const file = workspace.plan({ ...plan, groups: { devices } });
+
+  test('one that is not set is told before the run', async () => {
+    const result = await workspace.run([file], { env: { BROKER_PASSWORD: undefined } });
+    expect(result.code).toBe(104);
+    expect(result.stderr).toContain('BROKER_PASSWORD');
+  });
+
+  test('stay out of the report and of the terminal', async () => {
+    const result = await workspace.run([file], { env: { BROKER_PASSWORD: 'correct-horse' } });
+    expect(JSON.stringify(reportOf(result))).not.toContain('correct-horse');
+    expect(JSON.stringify(reportOf(result).plan)).toContain('"password":"***"');
+    expect(`${result.output}${result.junit}`).not.toContain('correct-horse');
+  });
+});
+
 describe.concurrent('runs that cannot begin', { timeout: 60_000 }, () => {
   test('an output folder that cannot be written: said before any load', async () => {
     const file = workspace.plan(devicesPlan({ url: URL }));

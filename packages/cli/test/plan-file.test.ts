@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { loadPlan } from '../src/plan-file.ts';
+import { PlanRefused } from '../src/plan-refused.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'squall-plans-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const PLAN = `
+squall: 1
+name: tiny
+vars: { broker: "mqtt://127.0.0.1:1883" }
+targets: { broker: { protocol: mqtt, urls: ["{{broker}}"] } }
+groups:
+  devices:
+    target: broker
+    clients: 1
+    password: "{{env.SECRET}}"
+    username: user
+    publish: { topic: t, payload: 100B, every: 1s }
+stages: [{ name: publish, run: { devices: publish }, for: 1s }]
+`;
+
+function written(name: string, text: string): string {
+  const file = path.join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+describe('plan files', () => {
+  const file = written('plan.yaml', PLAN);
+
+  test('are read with variables and the secrets that they need, and no others', () => {
+    const env = { SECRET: 's3cret', OTHER: 'x' };
+    const loaded = loadPlan({ file, vars: { broker: 'mqtt://127.0.0.1:7' }, env });
+    expect(loaded.plan.targets['broker']?.urls).toMatchObject([{ port: 7 }]);
+    expect(loaded.secrets).toEqual({ SECRET: 's3cret' });
+    expect(loaded.about).toBe('tiny · 1 group, 1 client, 1 stage, 0 thresholds');
+  });
+
+  test('a secret that is not set is refused where secrets count, and only there', () => {
+    expect(() => loadPlan({ file, env: {} })).toThrow(/SECRET/);
+    expect(loadPlan({ file, env: null }).plan.name).toBe('tiny');
+  });
+
+  test('faults are told with the name of the file, line and column', () => {
+    const wrong = written('wrong.yaml', PLAN.replace('every', 'evry'));
+    expect(() => loadPlan({ file: wrong, env: null })).toThrow(PlanRefused);
+    expect(() => loadPlan({ file: wrong, env: null })).toThrow(/wrong\.yaml:12:\d+: error: .*evry/);
+  });
+
+  test('a file that cannot be read is an expected error with its path', () => {
+    const nowhere = path.join(folder, 'nowhere.yaml');
+    expect(() => loadPlan({ file: nowhere, env: null })).toThrow(
+      expect.objectContaining({ code: 'SQ_PLAN', path: nowhere }),
+    );
+  });
+});

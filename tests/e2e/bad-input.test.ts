@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { devicesPlan } from '../fixtures/plans.ts';
-import { freePort } from '../fixtures/process.ts';
+import { freePort, programMissing } from '../fixtures/process.ts';
 import { reportOf, squall, unwritable, Workspace } from '../fixtures/squall.ts';
 
 /** Input that cannot work: one clear error, the documented exit code, never a stack trace. */
@@ -126,7 +126,11 @@ describe.concurrent('runs that cannot begin', { timeout: 60_000 }, () => {
     expect(result.seconds).toBeLessThan(30);
   });
 
-  test('too few descriptors: the agent refuses its share and says how many it needs', async () => {
+  test('too few descriptors: the agent refuses its share and says how many it needs', async ({
+    skip,
+  }) => {
+    const missing = programMissing('prlimit', 'util-linux');
+    if (missing !== null) skip(missing);
     const file = workspace.plan(devicesPlan({ url: URL, clients: 2_000 }));
     const result = await workspace.run([file], { descriptors: 256 });
     expect(result.code).toBe(113);

@@ -1,7 +1,18 @@
 import { SquallError } from '../errors/index.ts';
+import { readLedgerPages } from '../ledger/page-codec.ts';
 import { decodeUtf8, encodeUtf8 } from '../text/utf8.ts';
 import { BUCKET_COUNT, bucketOf, HIGHEST_US } from './bucket-layout.ts';
 import { isMetricName, METRICS, type MetricName } from './catalogue.ts';
+import {
+  type Fields,
+  finite,
+  list,
+  MAX_STAGES,
+  record,
+  refuse,
+  text,
+  whole,
+} from './frame-fields.ts';
 import type { FailureExample, Frame, Phase, SeriesDelta, Slice, SparseHistogram } from './frame.ts';
 
 /**
@@ -18,10 +29,6 @@ export const MAX_SLICES = 1024;
 export const MAX_SERIES = 10_000;
 /** Failure examples of one slice. */
 export const MAX_SLICE_EXAMPLES = 10_000;
-/** Characters of a name, a reason or an address: a client id of MQTT may be as long. */
-export const MAX_TEXT = 65_536;
-/** Stages of a plan, as far as frames and stamps can tell them apart. */
-export const MAX_STAGES = 256;
 /** Frames that one coarsened frame may cover: more than a day of seconds. */
 export const MAX_COVERED = 100_000;
 
@@ -72,6 +79,7 @@ export function decodeFrame(bytes: Uint8Array): Frame {
     seqFrom,
     seqTo,
     slices: list(frame['slices'], 'slices', MAX_SLICES).map(readSlice),
+    ...(frame['pages'] === undefined ? {} : { pages: readLedgerPages(frame['pages']) }),
   };
 }
 
@@ -191,50 +199,8 @@ function readQos(value: unknown): 0 | 1 | 2 {
   throw refuse('series[].qos', 'is none of 0, 1, 2');
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Only named fields are ever read from it, so a `__proto__` in the JSON is a field like any other. */
-function record(value: unknown, path: string): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw refuse(path, 'is not an object');
-  }
-  return Object.fromEntries(Object.entries(value));
-}
-
-function list(value: unknown, path: string, limit: number): readonly unknown[] {
-  if (!Array.isArray(value)) throw refuse(path, 'is not a list');
-  if (value.length > limit) throw refuse(path, `has more than ${limit} entries`);
-  return value;
-}
-
-function text(value: unknown, path: string, shortest = 1): string {
-  if (typeof value !== 'string') throw refuse(path, 'is not a text');
-  if (value.length < shortest || value.length > MAX_TEXT)
-    throw refuse(path, 'is too short or long');
-  return value;
-}
-
-function whole(value: unknown, path: string, lowest: number): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < lowest) {
-    throw refuse(path, `is not a whole number of at least ${lowest}`);
-  }
-  return value;
-}
-
-function finite(value: unknown, path: string): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw refuse(path, 'is not a number');
-  return value;
-}
-
 function time(value: unknown, path: string): number {
   const us = whole(value, path, 0);
   if (us > HIGHEST_US) throw refuse(path, 'is longer than an hour');
   return us;
-}
-
-function refuse(path: string, problem: string): SquallError {
-  return new SquallError('SQ_FRAME', `a measurement frame is not well formed: ${path} ${problem}`, {
-    path,
-    hint: 'agents and controller must be of the same version',
-  });
 }

@@ -1,3 +1,4 @@
+import type { LedgerPage } from '../ledger/page.ts';
 import type { MetricName } from './catalogue.ts';
 
 /**
@@ -13,6 +14,8 @@ export interface Frame {
   readonly seqFrom: number;
   readonly seqTo: number;
   readonly slices: readonly Slice[];
+  /** Pages of the delivery ledger, at the end of a run. Frames with pages are never merged. */
+  readonly pages?: readonly LedgerPage[];
 }
 
 /**

@@ -39,9 +39,8 @@ export {
   MAX_SERIES,
   MAX_SLICE_EXAMPLES,
   MAX_SLICES,
-  MAX_STAGES,
-  MAX_TEXT,
 } from './frame-codec.ts';
+export { MAX_STAGES, MAX_TEXT } from './frame-fields.ts';
 export {
   type FailureExample,
   type Frame,

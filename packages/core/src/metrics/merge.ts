@@ -33,13 +33,16 @@ export function mergeSlices(a: Slice, b: Slice): Slice {
  * figures stay exact; only the resolution in time is coarser: what one stage and phase has in both
  * becomes one slice of a longer span, so the result has at most one slice a stage and phase.
  *
- * @throws RangeError where the second does not follow the first.
+ * @throws RangeError where the second does not follow the first, or one of them carries ledger pages.
  */
 export function coarsenFrames(earlier: Frame, later: Frame): Frame {
   const sameStream =
     earlier.run === later.run && earlier.agent === later.agent && earlier.epoch === later.epoch;
   if (!sameStream || later.seqFrom !== earlier.seqTo + 1) {
     throw new RangeError(`frame ${later.seqFrom} does not follow frame ${earlier.seqTo}`);
+  }
+  if (earlier.pages !== undefined || later.pages !== undefined) {
+    throw new RangeError('a frame with ledger pages stays as it is');
   }
   const slices: Slice[] = [];
   for (const slice of [...earlier.slices, ...later.slices]) {

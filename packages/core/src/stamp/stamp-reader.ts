@@ -36,7 +36,7 @@ const SEQ = 2;
 
 /**
  * Reads stamps, one at a time, into its own fields; nothing is allocated. The fields hold the last
- * stamp that was read with `STAMP_OK` and nothing worth reading after another outcome.
+ * stamp that was read with `STAMP_OK`, or what the last `claim` found.
  */
 export class StampReader {
   stage = 0;
@@ -67,6 +67,21 @@ export class StampReader {
     const own = crc32(bytes, at, at + CHECKSUM_AT);
     const rest = crc32(bytes, at + STAMP_BYTES, at + length);
     if ((own ^ rest) !== readI32(bytes, at + CHECKSUM_AT)) return STAMP_CORRUPT;
+    this.#take(bytes, at);
+    return STAMP_OK;
+  }
+
+  /**
+   * Reads what a damaged stamp says of itself, unchecked; false where there is no place for one. It
+   * tells a corrupted message of this run from somebody else's, and most often whose it was.
+   */
+  claim(bytes: Uint8Array, at: number, length: number): boolean {
+    if (length < STAMP_BYTES) return false;
+    this.#take(bytes, at);
+    return true;
+  }
+
+  #take(bytes: Uint8Array, at: number): void {
     this.stage = readU8(bytes, at + STAGE_AT);
     this.subject = readU16(bytes, at + SUBJECT_AT);
     this.clockDomain = readU16(bytes, at + DOMAIN_AT);
@@ -75,6 +90,5 @@ export class StampReader {
     this.#words[SEQ] = readI32(bytes, at + SEQ_AT);
     this.timesUs[DUE] = readTime(bytes, at + DUE_AT);
     this.timesUs[SENT] = readTime(bytes, at + SENT_AT);
-    return STAMP_OK;
   }
 }

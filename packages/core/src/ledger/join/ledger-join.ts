@@ -1,0 +1,205 @@
+import type { AgentShare } from '../../partition/partition.ts';
+import { type LedgerPlan, ledgerPlan } from '../ledger-plan.ts';
+import { type ArrivalExample, EXAMPLE_KINDS, type LedgerPage, type TalliesBody } from '../page.ts';
+import type { Plan } from '../../plan/plan.ts';
+import { type LedgerResult, UNKNOWN_SENDER } from '../row.ts';
+import { PairJudge } from './pair-judge.ts';
+import { PairStore } from './pair-store.ts';
+import { PlanNames } from './plan-names.ts';
+import { PublisherStore } from './publisher-store.ts';
+import { RowBook, type RowKey } from './row-book.ts';
+import { Sources } from './sources.ts';
+import { SubscriberStore } from './subscriber-store.ts';
+import {
+  CORRUPTED,
+  EXAMPLE_DUPLICATED,
+  EXAMPLE_REORDERED,
+  FOREIGN,
+  OUTSIDE,
+  REPLAYED,
+  UNSTAMPED,
+  UNTRACKED,
+} from '../tallies.ts';
+
+export interface LedgerJoinOptions {
+  readonly plan: Plan;
+  /** Which worker owns which clients. */
+  readonly split: readonly AgentShare[];
+  /** As workers print `{{run}}`. */
+  readonly shortRun: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** `MAX_JOINED_PAIRS` unless a test wants fewer. */
+  readonly maxPairs?: number;
+}
+
+/** Pairs judged between two breaths of `join`. */
+const PAIRS_A_STEP = 20_000;
+
+/**
+ * The two sides of the ledger put together on the controller. Pages come in any order, each counted
+ * once; `join` then goes through every pair that the plan entitles to messages, in bounded steps, and
+ * gives the rows. What never came, because an agent or worker was lost, is never called a loss.
+ */
+export class LedgerJoin {
+  readonly #plan: LedgerPlan;
+  readonly #names: PlanNames;
+  readonly #sources: Sources;
+  readonly #publishers: PublisherStore;
+  readonly #subscribers: SubscriberStore;
+  readonly #pairs: PairStore;
+  readonly #tallies: { readonly source: number; readonly body: TalliesBody }[] = [];
+
+  /** @throws SquallError SQ_PLAN where a topic or filter is not a template. */
+  constructor({ plan, split, shortRun, secrets, maxPairs }: LedgerJoinOptions) {
+    this.#plan = ledgerPlan(plan);
+    this.#names = new PlanNames({ plan: this.#plan, shortRun, secrets });
+    this.#sources = new Sources(split, plan.groups.length);
+    this.#publishers = new PublisherStore(this.#plan);
+    this.#subscribers = new SubscriberStore(this.#plan);
+    this.#pairs = new PairStore(this.#plan, maxPairs);
+  }
+
+  /** Whether every worker's ledger is here. */
+  get complete(): boolean {
+    return this.#sources.allComplete;
+  }
+
+  /**
+   * Takes a page. One that came before, or of a worker that is not in the split, changes nothing.
+   * @throws SquallError SQ_FRAME for a page that names what the plan does not have.
+   */
+  add(agent: string, page: LedgerPage): void {
+    const source = this.#sources.take(agent, page);
+    const entry = this.#sources.list[source];
+    if (entry === undefined) return;
+    switch (page.kind) {
+      case 'publishers':
+        this.#publishers.add(page, source);
+        break;
+      case 'subscribers':
+        this.#subscribers.add(page);
+        break;
+      case 'pairs':
+        if (!this.#pairs.add(page)) entry.full = true;
+        break;
+      case 'tallies':
+        if (page.full) entry.full = true;
+        this.#tallies.push({ source, body: page });
+    }
+  }
+
+  /**
+   * Judges all pairs. Yields after some ten thousand of them each, so that the caller can let others
+   * run; the last step returns the result. To be run once, when all pages are here or given up.
+   */
+  *join(): Generator<void, LedgerResult> {
+    const rows = new RowBook();
+    const judge = new PairJudge({
+      names: this.#names,
+      sources: this.#sources,
+      publishers: this.#publishers,
+      subscribers: this.#subscribers,
+      pairs: this.#pairs.table,
+      rows,
+    });
+    let judged = 0;
+    for (const pairs of judge.subscribers()) {
+      judged += pairs;
+      if (judged < PAIRS_A_STEP) continue;
+      judged = 0;
+      yield;
+    }
+    for (const records of judge.rest(PAIRS_A_STEP)) if (records > 0) yield;
+    const apart = { unstamped: 0, outside: judge.outside, replayed: 0, untracked: 0 };
+    for (const { source, body } of this.#tallies) {
+      if (!this.#sources.isComplete(source)) continue;
+      this.#tally(body, rows, apart);
+      for (const example of body.examples) this.#example(example, source, rows);
+    }
+    return {
+      rows: rows.rows(),
+      outside: this.#outside(),
+      apart,
+      perSubscription: rows.perSubscription,
+      missing: this.#missing(),
+    };
+  }
+
+  #tally(body: TalliesBody, rows: RowBook, apart: Record<keyof LedgerResult['apart'], number>) {
+    for (const tally of body.tallies) {
+      switch (tally.kind) {
+        case CORRUPTED:
+          rows.count(this.#rowOf(tally), 'corrupted', tally.count);
+          break;
+        case FOREIGN:
+          rows.count(this.#rowOf(tally), 'foreign', tally.count);
+          break;
+        case UNSTAMPED:
+          apart.unstamped += tally.count;
+          break;
+        case OUTSIDE:
+          apart.outside += tally.count;
+          break;
+        case REPLAYED:
+          apart.replayed += tally.count;
+          break;
+        case UNTRACKED:
+          apart.untracked += tally.count;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  #example(example: ArrivalExample, source: number, rows: RowBook): void {
+    const { stream, publisher, seq, sentUs, subscriber } = example;
+    const group = this.#plan.streams[stream]?.group;
+    const sender = group === undefined ? -1 : this.#sources.ownerOf(group, publisher);
+    // Of a pair without a verdict nothing is shown; what is corrupted is so whoever sent it.
+    const ofPair = example.kind === EXAMPLE_DUPLICATED || example.kind === EXAMPLE_REORDERED;
+    if (ofPair && !this.#sources.isComplete(sender)) return;
+    const clock = this.#sources.list[source]?.clock;
+    // The stamp's moment is of the publisher's clock: on another one it cannot be placed.
+    const known = clock !== null && clock !== undefined && sentUs >= 0;
+    const sameClock = known && this.#sources.list[sender]?.clock?.domain === clock.domain;
+    rows.example(this.#rowOf(example), EXAMPLE_KINDS[example.kind] ?? '', {
+      client: group === undefined ? '' : this.#names.clientId(group, publisher),
+      subscriber: this.#names.clientIdOf(subscriber),
+      seq,
+      sentAtUs: sameClock ? sentUs - clock.startUs : null,
+    });
+  }
+
+  #rowOf(place: {
+    readonly stream: number;
+    readonly entry: number;
+    readonly stage: number;
+  }): RowKey {
+    const entry = this.#plan.entries[place.entry]?.spec;
+    const stream = this.#plan.streams[place.stream]?.spec;
+    return {
+      from: stream?.subject ?? UNKNOWN_SENDER,
+      to: entry?.subject ?? '',
+      qos: Math.min(stream?.qos ?? 2, entry?.qos ?? 0),
+      stage: place.stage,
+    };
+  }
+
+  #outside(): LedgerResult['outside'] {
+    const outside = this.#plan.streams.flatMap(({ spec, outside: reason }) =>
+      reason === null ? [] : [{ subject: spec.subject, reason }],
+    );
+    const shared = this.#plan.filters.flat().filter((filter) => filter.shared);
+    for (const subject of new Set(shared.map(({ entry }) => entry.spec.subject))) {
+      outside.push({ subject, reason: 'which client of a shared subscription gets what is open' });
+    }
+    return outside;
+  }
+
+  #missing(): string[] {
+    return this.#sources.list.flatMap((source, k) =>
+      this.#sources.isComplete(k) ? [] : [`agent ${source.agent}, worker ${source.worker}`],
+    );
+  }
+}

@@ -1,0 +1,91 @@
+import { at } from '../element.ts';
+import type { LedgerPlan } from '../ledger-plan.ts';
+import { MAX_JOINED_RANGES, MAX_MARKS } from '../limits.ts';
+import { PUBLISHER_FIELDS, type PublishersBody } from '../page.ts';
+import { RangeLists } from '../range-lists.ts';
+import { outOfPlan } from './out-of-plan.ts';
+
+/** What all clients of one stream sent in one stage, by client. */
+export interface PublisherColumn {
+  readonly handed: Uint32Array;
+  readonly firstUs: Float64Array;
+  /** 1 where unresolved messages were not listed. */
+  readonly unlisted: Uint8Array;
+  /** Heads of unresolved ranges. */
+  readonly heads: Uint32Array;
+  /** By client × `MAX_MARKS` + mark. */
+  readonly marks: Uint32Array;
+  /** Moments of a worker's marks. */
+  readonly marksUs: Map<number, readonly number[]>;
+}
+
+/** The publishing side of all workers. */
+export class PublisherStore {
+  readonly unresolved = new RangeLists(MAX_JOINED_RANGES);
+  readonly #plan: LedgerPlan;
+  readonly #columns = new Map<number, PublisherColumn>();
+
+  constructor(plan: LedgerPlan) {
+    this.#plan = plan;
+  }
+
+  /** Null where nobody sent anything of the stream in the stage. */
+  column(stream: number, stage: number): PublisherColumn | null {
+    return this.#columns.get(stream * 256 + stage) ?? null;
+  }
+
+  /** @throws SquallError SQ_FRAME for a stream, stage or client that the plan does not have. */
+  add(body: PublishersBody, source: number): void {
+    const column = this.#open(body.stream, body.stage);
+    const marks = body.marksUs.length;
+    column.marksUs.set(source, body.marksUs);
+    const { rows } = body;
+    let place = 0;
+    while (place < rows.length) {
+      const client = at(rows, place);
+      if (client >= column.handed.length) throw outOfPlan('publisher', client);
+      column.handed[client] = at(rows, place + 1);
+      column.firstUs[client] = at(rows, place + 2);
+      column.unlisted[client] = at(rows, place + 3) > 0 ? 1 : 0;
+      place += PUBLISHER_FIELDS;
+      for (let k = 0; k < marks; k++) column.marks[client * MAX_MARKS + k] = at(rows, place + k);
+      place += marks;
+      place += 1 + this.#addRanges(column, { client, rows, place });
+    }
+  }
+
+  /** Ranges fall in the row; the lowest is pushed first. Gives the numbers that they take. */
+  #addRanges(
+    column: PublisherColumn,
+    row: { readonly client: number; readonly rows: readonly number[]; readonly place: number },
+  ): number {
+    const count = at(row.rows, row.place);
+    let head = 0;
+    for (let k = count - 1; k >= 0; k--) {
+      const from = at(row.rows, row.place + 1 + 2 * k);
+      head = this.unresolved.push(head, from, from + at(row.rows, row.place + 2 + 2 * k));
+      if (this.unresolved.refused) column.unlisted[row.client] = 1;
+    }
+    column.heads[row.client] = head;
+    return 2 * count;
+  }
+
+  #open(stream: number, stage: number): PublisherColumn {
+    const known = this.column(stream, stage);
+    if (known !== null) return known;
+    const spec = this.#plan.streams[stream];
+    if (spec === undefined) throw outOfPlan('stream', stream);
+    if (stage >= this.#plan.plan.stages.length) throw outOfPlan('stage', stage);
+    const clients = this.#plan.plan.groups[spec.group]?.clients ?? 0;
+    const made = {
+      handed: new Uint32Array(clients),
+      firstUs: new Float64Array(clients),
+      unlisted: new Uint8Array(clients),
+      heads: new Uint32Array(clients),
+      marks: new Uint32Array(clients * MAX_MARKS),
+      marksUs: new Map<number, readonly number[]>(),
+    };
+    this.#columns.set(stream * 256 + stage, made);
+    return made;
+  }
+}

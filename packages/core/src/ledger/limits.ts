@@ -1,0 +1,43 @@
+/** Pairs (subscriber, publisher, stream, stage) that one worker follows. What is beyond is counted as `untracked`. */
+export const MAX_PAIRS = 2_097_152;
+
+/** Ranges of numbers that one worker keeps: gaps of all its pairs, or unresolved of all its publishers. */
+export const MAX_RANGES = 1_048_576;
+
+/** Gaps that are listed for one pair. Older ones are closed: counted, but no longer told apart. */
+export const MAX_GAPS_A_PAIR = 1_024;
+
+/** Ranges of unresolved messages of one client, stream and stage. What is beyond is counted as unlisted. */
+export const MAX_UNRESOLVED_A_PUBLISHER = 4_096;
+
+/** Moments in a stage at which a publisher's numbers are noted, so that late subscribers can be placed. */
+export const MAX_MARKS = 4;
+
+/** Numbers in one page, but for the record that crosses the line: some 400 KB of text. */
+export const MAX_PAGE_NUMBERS = 60_000;
+
+/** Numbers in a page that arrives: the line above and the longest record that may cross it. */
+export const MAX_PAGE_NUMBERS_READ = MAX_PAGE_NUMBERS + 2 * MAX_UNRESOLVED_A_PUBLISHER + 100;
+
+/** Pages of one worker. */
+export const MAX_PAGES = 1_000_000;
+
+/** Kinds of tallies and of examples that one worker keeps. */
+export const MAX_TALLIES = 100_000;
+export const MAX_WORKER_EXAMPLES = 2_000;
+
+/** Pairs that the controller joins. What is beyond makes the ledger inconclusive. */
+export const MAX_JOINED_PAIRS = 8_388_608;
+
+/** Ranges that the controller keeps: gaps of all pairs, or unresolved of all publishers. */
+export const MAX_JOINED_RANGES = 8_388_608;
+
+/** Topics that the controller remembers as matches of wildcard filters, over all filters. */
+export const MAX_REMEMBERED_TOPICS = 4_194_304;
+
+/**
+ * How much later a moment of another clock must look to count as later. Agents' clocks are aligned
+ * once, at the start, to a few ms, and drift apart by less than this share of the time since then.
+ */
+export const CROSS_CLOCK_MARGIN_US = 1_000_000;
+export const CROSS_CLOCK_DRIFT = 200e-6;

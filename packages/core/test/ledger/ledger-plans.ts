@@ -1,0 +1,111 @@
+import type { Activity, Group, Plan, PublishStream, SubscribeEntry } from '@squall/core/plan';
+
+/** Normalised plans of the smallest kind, for what the ledger looks at. */
+interface StreamSketch {
+  readonly name?: string;
+  readonly topic: string;
+  readonly qos?: 0 | 1;
+  readonly verify?: boolean;
+}
+
+interface EntrySketch {
+  readonly name?: string;
+  readonly topics: readonly string[];
+  readonly qos?: 0 | 1;
+}
+
+export interface GroupSketch {
+  readonly name: string;
+  readonly clients: number;
+  readonly publish?: readonly StreamSketch[];
+  readonly subscribe?: readonly EntrySketch[];
+}
+
+export interface StageSketch {
+  readonly name: string;
+  readonly warmup?: boolean;
+  /** Group → what it does. */
+  readonly run: Readonly<Record<string, readonly ('publish' | 'subscribe' | 'disconnect')[]>>;
+}
+
+export function sketchPlan(groups: readonly GroupSketch[], stages: readonly StageSketch[]): Plan {
+  return {
+    squall: 1,
+    name: 'sketch',
+    description: '',
+    labels: {},
+    vars: {},
+    targets: {},
+    groups: groups.map(groupOf),
+    stages: stages.map(({ name, run, warmup = false }, index) => ({
+      name,
+      index,
+      warmup,
+      run: Object.entries(run).map(([group, kinds]) => {
+        const at = groups.findIndex((each) => each.name === group);
+        const spec = groups[at];
+        const activities = kinds.flatMap((kind) => activitiesOf(kind, spec));
+        return { group: at, activities };
+      }),
+      forUs: 1e6,
+      until: null,
+      deadlineUs: 1e9,
+      onIncomplete: 'continue' as const,
+    })),
+    thresholds: [],
+    limits: {} as Plan['limits'],
+    settle: { quietUs: 1e6, maxUs: 1e6 },
+    drainUs: 1e6,
+    backlogUs: 1e6,
+  };
+}
+
+function activitiesOf(kind: string, spec: GroupSketch | undefined): Activity[] {
+  if (kind === 'subscribe') {
+    return (spec?.subscribe ?? []).map((_, entry) => ({ kind: 'subscribe' as const, entry }));
+  }
+  if (kind === 'publish') {
+    return (spec?.publish ?? []).map((_, stream) => ({
+      kind: 'publish' as const,
+      stream,
+      pace: { kind: 'every', everyUs: 1e6 } as const,
+      inflight: 10,
+    }));
+  }
+  return [{ kind: 'disconnect' as const }];
+}
+
+function groupOf({ name, clients, publish = [], subscribe = [] }: GroupSketch): Group {
+  return {
+    name,
+    target: 'broker',
+    clients,
+    clientId: `${name}-{{n}}`,
+    username: null,
+    password: null,
+    connect: {} as Group['connect'],
+    publish: publish.map(
+      (stream): PublishStream => ({
+        name: stream.name ?? null,
+        subject: stream.name === undefined ? name : `${name}.${stream.name}`,
+        topic: stream.topic,
+        qos: stream.qos ?? 1,
+        retain: false,
+        payload: { kind: 'size', bytes: 48 },
+        pace: { kind: 'every', everyUs: 1e6 },
+        inflight: 10,
+        ackTimeoutUs: 1e6,
+        count: null,
+        verify: stream.verify ?? true,
+      }),
+    ),
+    subscribe: subscribe.map(
+      (entry): SubscribeEntry => ({
+        name: entry.name ?? null,
+        subject: entry.name === undefined ? name : `${name}.${entry.name}`,
+        topics: entry.topics,
+        qos: entry.qos ?? 1,
+      }),
+    ),
+  };
+}

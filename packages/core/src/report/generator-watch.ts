@@ -1,4 +1,4 @@
-import { Histogram, type Slice } from '../metrics/index.ts';
+import { Histogram, type Slice, type SparseHistogram } from '../metrics/index.ts';
 
 const SECOND_US = 1_000_000;
 /** `measurement.md` 9: lateness is looked at over windows of 10 s … */
@@ -23,6 +23,17 @@ export interface AgentLateness {
   readonly windows: number;
 }
 
+/** What is known of each agent, as plain data. */
+export type GeneratorWatchState = readonly {
+  readonly agent: string;
+  readonly whole: SparseHistogram | null;
+  readonly window: SparseHistogram | null;
+  readonly windowIndex: number;
+  readonly row: readonly number[];
+  readonly windows: number;
+  readonly sustainedUs: number | null;
+}[];
+
 interface Watched {
   readonly whole: Histogram;
   readonly window: Histogram;
@@ -33,14 +44,34 @@ interface Watched {
   sustainedUs: number | null;
 }
 
-/** Watches how late each agent picks up what is due: the generator judging itself. */
+/**
+ * Watches how late each agent picks up what is due: the generator judging itself. `toJSON` gives all
+ * that it knows, and the constructor takes it back.
+ */
 export class GeneratorWatch {
   readonly #agents = new Map<string, Watched>();
   readonly #warmup: ReadonlySet<number>;
 
   /** @param warmup indexes of the stages that are left out of judgement. */
-  constructor(warmup: Iterable<number> = []) {
+  constructor(warmup: Iterable<number> = [], state: GeneratorWatchState = []) {
     this.#warmup = new Set(warmup);
+    for (const { agent, whole, window, row, ...plain } of state) {
+      this.#agents.set(agent, {
+        ...plain,
+        whole: histogramOf(whole),
+        window: histogramOf(window),
+        row: [...row],
+      });
+    }
+  }
+
+  toJSON(): GeneratorWatchState {
+    return [...this.#agents].map(([agent, watched]) => ({
+      ...watched,
+      agent,
+      whole: watched.whole.toSparse(),
+      window: watched.window.toSparse(),
+    }));
   }
 
   /** Takes each slice of each agent once, in its order. */
@@ -82,6 +113,12 @@ export class GeneratorWatch {
     this.#agents.set(agent, watched);
     return watched;
   }
+}
+
+function histogramOf(sparse: SparseHistogram | null): Histogram {
+  const histogram = new Histogram();
+  if (sparse !== null) histogram.addSparse(sparse);
+  return histogram;
 }
 
 function enterWindow(watched: Watched, index: number): void {

@@ -1,5 +1,10 @@
 export { buildReport } from './build.ts';
-export { type AgentLateness, type GeneratorFacts, GeneratorWatch } from './generator-watch.ts';
+export {
+  type AgentLateness,
+  type GeneratorFacts,
+  GeneratorWatch,
+  type GeneratorWatchState,
+} from './generator-watch.ts';
 export type {
   AgentRecord,
   BusTrouble,

@@ -1,19 +1,47 @@
-import { Histogram, type MetricKind, type SeriesDelta } from '../metrics/index.ts';
+import {
+  Histogram,
+  type MetricKind,
+  type SeriesDelta,
+  type SparseHistogram,
+} from '../metrics/index.ts';
 import type { Term } from './threshold.ts';
 
 const SECOND_US = 1_000_000;
 
+/** An accumulator as plain data. */
+export interface AccumulatorState {
+  readonly value: number;
+  readonly base: number;
+  readonly histogram: SparseHistogram | null;
+  readonly seconds: readonly (readonly [second: number, value: number])[];
+}
+
 /** What was measured in one window or one stage, for one threshold. */
 export class Accumulator {
   readonly #kind: MetricKind;
-  #value = 0;
-  #base = 0;
+  #value: number;
+  #base: number;
   #histogram: Histogram | null = null;
   /** Gauges: second of the stage → sum over agents and series. */
-  readonly #seconds = new Map<number, number>();
+  readonly #seconds: Map<number, number>;
 
-  constructor(kind: MetricKind) {
+  constructor(kind: MetricKind, state?: AccumulatorState) {
     this.#kind = kind;
+    this.#value = state?.value ?? 0;
+    this.#base = state?.base ?? 0;
+    this.#seconds = new Map(state?.seconds);
+    if (state === undefined || state.histogram === null) return;
+    this.#histogram = new Histogram();
+    this.#histogram.addSparse(state.histogram);
+  }
+
+  toJSON(): AccumulatorState {
+    return {
+      value: this.#value,
+      base: this.#base,
+      histogram: this.#histogram?.toSparse() ?? null,
+      seconds: [...this.#seconds],
+    };
   }
 
   add(series: SeriesDelta): void {

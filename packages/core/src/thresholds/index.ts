@@ -1,5 +1,5 @@
 export { checkThreshold, type ThresholdContext } from './check.ts';
-export { type AbortDecision, Judge, type JudgeOptions } from './judge.ts';
+export { type AbortDecision, Judge, type JudgeOptions, type JudgeState } from './judge.ts';
 export { type ReadThreshold, readThreshold } from './long-form.ts';
 export { MAX_THRESHOLD_LENGTH, parseThreshold } from './parse.ts';
 export type { ThresholdResult, ThresholdState, ThresholdUnit, WorstWindow } from './result.ts';

@@ -2,10 +2,10 @@ import type { Slice } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
 import { formatDuration } from '../units/index.ts';
 import { type Line, lineOf } from './line.ts';
-import type { LineJudge, Outcome } from './outcome.ts';
+import type { LineJudge, LineState, Outcome } from './outcome.ts';
 import type { ThresholdResult, ThresholdState } from './result.ts';
-import { StageBook } from './stage-book.ts';
-import type { Tally } from './tally.ts';
+import { StageBook, type StageBookState } from './stage-book.ts';
+import { Tally, type TallyState } from './tally.ts';
 import { WholeStage } from './whole-stage.ts';
 import { Windowed } from './windowed.ts';
 import { expectedText, observedText, unitOf } from './wording.ts';
@@ -33,6 +33,15 @@ export interface AbortDecision {
   readonly reason: string;
 }
 
+/** All that a judge knows, as plain data. The lines are the thresholds of the plan, in its order. */
+export interface JudgeState {
+  readonly book: StageBookState;
+  readonly lines: readonly {
+    readonly known: LineState;
+    readonly abortedBy: TallyState | null;
+  }[];
+}
+
 interface Judged {
   readonly line: Line;
   readonly by: LineJudge;
@@ -45,6 +54,8 @@ interface Judged {
  *
  * It is fed with every slice of every agent, once (`RunAggregate.onSlice`), asked for a decision as
  * time goes by, and for the results when the run is over.
+ *
+ * Until then `toJSON` gives all that it knows, and the constructor takes it back.
  */
 export class Judge {
   readonly #book: StageBook;
@@ -53,17 +64,29 @@ export class Judge {
   #results: readonly ThresholdResult[] | null = null;
 
   /** @throws SquallError SQ_THRESHOLD for a threshold that a checked plan cannot have. */
-  constructor(options: JudgeOptions) {
+  constructor(options: JudgeOptions, state?: JudgeState) {
     this.#options = options;
-    this.#book = new StageBook(options.agents);
-    this.#judged = options.plan.thresholds.map((spec) => {
+    this.#book = new StageBook(options.agents, state?.book);
+    this.#judged = options.plan.thresholds.map((spec, index) => {
       const line = lineOf(spec, options.plan);
+      const { known, abortedBy = null } = state?.lines[index] ?? {};
       const by =
         line.parsed.overUs === null
-          ? new WholeStage(line, this.#book)
-          : new Windowed(line, this.#book);
-      return { line, by, abortedBy: null };
+          ? new WholeStage(line, this.#book, known)
+          : new Windowed(line, this.#book, known);
+      const tally = abortedBy && new Tally(line.parsed.forWindows, abortedBy);
+      return { line, by, abortedBy: tally };
     });
+  }
+
+  toJSON(): JudgeState {
+    return {
+      book: this.#book.toJSON(),
+      lines: this.#judged.map(({ by, abortedBy }) => ({
+        known: by.toJSON(),
+        abortedBy: abortedBy?.toJSON() ?? null,
+      })),
+    };
   }
 
   /** Takes a slice of an agent. Each slice once; what comes after `finish` is left out. */

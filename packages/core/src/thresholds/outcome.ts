@@ -1,5 +1,7 @@
-import type { Slice } from '../metrics/index.ts';
+import type { Phase, Slice } from '../metrics/index.ts';
+import type { AccumulatorState } from './accumulator.ts';
 import type { Tally } from './tally.ts';
+import type { WindowTrackState } from './window-track.ts';
 
 /** Judges one threshold. Slices come once each, after they were entered in the stage book. */
 export interface LineJudge {
@@ -8,7 +10,19 @@ export interface LineJudge {
   breached(nowUs: number): Tally | null;
   /** Once, at the end of the run. */
   finish(): Outcome;
+  /** All that it knows as plain data, which the constructor takes back. */
+  toJSON(): LineState;
 }
+
+/** What is known of one threshold: by stage where it is judged as a whole, else by window. */
+export interface LineState {
+  /** Whether anything that it speaks of was ever reported. */
+  readonly seen: boolean;
+  readonly stages: readonly (readonly [stage: number, sums: AccumulatorState])[];
+  readonly tracks: readonly (readonly [stage: number, phase: Phase, track: WindowTrackState])[];
+}
+
+export const NEW_LINE: LineState = { seen: false, stages: [], tracks: [] };
 
 export interface Outcome {
   readonly tally: Tally;

@@ -22,13 +22,29 @@ interface Position {
   n: number;
 }
 
+/** A stage book as plain data. */
+export interface StageBookState {
+  readonly live: readonly (readonly [agent: string, position: Readonly<Position>])[];
+  readonly spans: readonly (readonly [phase: string, span: Readonly<PhaseSpan>])[];
+}
+
 /** How far the agents have reported, and how long the stages were: all of it told by the slices. */
 export class StageBook {
   readonly #live: Map<string, Position>;
-  readonly #spans = new Map<string, PhaseSpan>();
+  readonly #spans: Map<string, PhaseSpan>;
 
-  constructor(agents: readonly string[]) {
-    this.#live = new Map(agents.map((agent) => [agent, { stage: 0, rank: 0, n: 0 }]));
+  constructor(agents: readonly string[], state?: StageBookState) {
+    const live =
+      state?.live ?? agents.map((agent) => [agent, { stage: 0, rank: 0, n: 0 }] as const);
+    this.#live = new Map(live.map(([agent, position]) => [agent, { ...position }]));
+    this.#spans = new Map(state?.spans.map(([phase, span]) => [phase, { ...span }]));
+  }
+
+  toJSON(): StageBookState {
+    return {
+      live: [...this.#live].map(([agent, position]) => [agent, { ...position }]),
+      spans: [...this.#spans].map(([phase, span]) => [phase, { ...span }]),
+    };
   }
 
   report(agent: string, slice: Slice): void {

@@ -8,22 +8,38 @@ export interface JudgedSpan {
   readonly finding: Finding;
 }
 
+/** A tally as plain data. */
+export interface TallyState {
+  readonly windows: number;
+  readonly failedWindows: number;
+  readonly partialWindows: number;
+  readonly counted: number;
+  readonly row: number;
+  readonly worst: JudgedSpan | null;
+}
+
 /**
  * Counts over the windows (or stages) of one threshold, in bounded memory whatever their number.
  * A window counts as failed for the verdict only in a row of at least `forWindows` failed ones.
  */
 export class Tally {
   readonly #forWindows: number;
-  windows = 0;
-  failedWindows = 0;
-  partialWindows = 0;
+  windows: number;
+  failedWindows: number;
+  partialWindows: number;
   /** Failed windows that stand in long enough rows. */
-  counted = 0;
-  #row = 0;
-  worst: JudgedSpan | null = null;
+  counted: number;
+  #row: number;
+  worst: JudgedSpan | null;
 
-  constructor(forWindows: number) {
+  constructor(forWindows: number, state: TallyState = EMPTY_TALLY) {
     this.#forWindows = forWindows;
+    this.windows = state.windows;
+    this.failedWindows = state.failedWindows;
+    this.partialWindows = state.partialWindows;
+    this.counted = state.counted;
+    this.#row = state.row;
+    this.worst = state.worst;
   }
 
   add(span: JudgedSpan, partial = false): void {
@@ -60,9 +76,26 @@ export class Tally {
   }
 
   copy(): Tally {
-    const copy = new Tally(this.#forWindows);
-    copy.merge(this);
-    copy.#row = this.#row;
-    return copy;
+    return new Tally(this.#forWindows, this.toJSON());
+  }
+
+  toJSON(): TallyState {
+    return {
+      windows: this.windows,
+      failedWindows: this.failedWindows,
+      partialWindows: this.partialWindows,
+      counted: this.counted,
+      row: this.#row,
+      worst: this.worst,
+    };
   }
 }
+
+export const EMPTY_TALLY: TallyState = {
+  windows: 0,
+  failedWindows: 0,
+  partialWindows: 0,
+  counted: 0,
+  row: 0,
+  worst: null,
+};

@@ -2,7 +2,7 @@ import type { Slice } from '../metrics/index.ts';
 import { Accumulator } from './accumulator.ts';
 import { asksForMore, judgeValues } from './finding.ts';
 import type { Line } from './line.ts';
-import type { LineJudge, Outcome } from './outcome.ts';
+import { type LineJudge, type LineState, NEW_LINE, type Outcome } from './outcome.ts';
 import type { StageScope } from './relevance.ts';
 import type { StageBook } from './stage-book.ts';
 import { Tally } from './tally.ts';
@@ -25,12 +25,21 @@ interface Notes {
 export class WholeStage implements LineJudge {
   readonly #line: Line;
   readonly #book: StageBook;
-  readonly #stages = new Map<number, Accumulator>();
-  #seen = false;
+  readonly #stages: Map<number, Accumulator>;
+  #seen: boolean;
 
-  constructor(line: Line, book: StageBook) {
+  constructor(line: Line, book: StageBook, state: LineState = NEW_LINE) {
     this.#line = line;
     this.#book = book;
+    this.#seen = state.seen;
+    this.#stages = new Map(
+      state.stages.map(([stage, sums]) => [stage, new Accumulator(line.info.kind, sums)]),
+    );
+  }
+
+  toJSON(): LineState {
+    const stages = [...this.#stages].map(([stage, sums]) => [stage, sums.toJSON()] as const);
+    return { ...NEW_LINE, seen: this.#seen, stages };
   }
 
   add(slice: Slice): void {

@@ -1,10 +1,10 @@
 import { type Phase, type SeriesDelta, type Slice, WATERMARK_US } from '../metrics/index.ts';
-import { Accumulator } from './accumulator.ts';
+import { Accumulator, type AccumulatorState } from './accumulator.ts';
 import { asksForMore, type Finding, findingOf, judgeValues } from './finding.ts';
 import { type Line, waitDelta } from './line.ts';
 import type { StageScope } from './relevance.ts';
 import type { PhaseSpan, StageBook } from './stage-book.ts';
-import { type JudgedSpan, Tally } from './tally.ts';
+import { EMPTY_TALLY, type JudgedSpan, Tally, type TallyState } from './tally.ts';
 
 const SECOND_US = 1_000_000;
 /** `plan-language.md` 4: a shorter last window counts from 1 s up. */
@@ -32,6 +32,23 @@ export interface TrackPlace {
   readonly book: StageBook;
 }
 
+/** A track as plain data. */
+export interface WindowTrackState {
+  readonly tally: TallyState;
+  readonly open: readonly {
+    readonly index: number;
+    readonly measured: AccumulatorState;
+    readonly began: number;
+    readonly ended: number;
+  }[];
+  readonly next: number;
+  readonly waiting: number;
+  readonly blurred: number;
+  readonly eligible: number;
+  readonly tooFew: number;
+  readonly judged: number;
+}
+
 /**
  * The tumbling windows of one threshold in one phase of one stage. A window stays open until all
  * live agents have reported it; the last one of a stage until the end of the run, since what is
@@ -44,20 +61,43 @@ export class WindowTrack {
   readonly tally: Tally;
   readonly #open = new Map<number, Window>();
   /** Windows below are closed for good. */
-  #next = 0;
+  #next: number;
   /** Things waiting when window `#next` begins. */
-  #waiting = 0;
+  #waiting: number;
   /** Measurements that came for a closed window, or covered more than one. */
-  blurred = 0;
+  blurred: number;
   /** Windows that were asked, by `after`; that had too few samples; that were judged. */
-  eligible = 0;
-  tooFew = 0;
-  judged = 0;
+  eligible: number;
+  tooFew: number;
+  judged: number;
 
-  constructor(place: TrackPlace) {
+  constructor(place: TrackPlace, state: WindowTrackState = NEW_TRACK) {
     this.#place = place;
     this.#overUs = place.line.parsed.overUs ?? SECOND_US;
-    this.tally = new Tally(place.line.parsed.forWindows);
+    this.tally = new Tally(place.line.parsed.forWindows, state.tally);
+    for (const { measured, ...window } of state.open) {
+      const sums = new Accumulator(place.line.info.kind, measured);
+      this.#open.set(window.index, { ...window, measured: sums });
+    }
+    this.#next = state.next;
+    this.#waiting = state.waiting;
+    this.blurred = state.blurred;
+    this.eligible = state.eligible;
+    this.tooFew = state.tooFew;
+    this.judged = state.judged;
+  }
+
+  toJSON(): WindowTrackState {
+    return {
+      tally: this.tally.toJSON(),
+      open: [...this.#open.values()].map((one) => ({ ...one, measured: one.measured.toJSON() })),
+      next: this.#next,
+      waiting: this.#waiting,
+      blurred: this.blurred,
+      eligible: this.eligible,
+      tooFew: this.tooFew,
+      judged: this.judged,
+    };
   }
 
   get place(): TrackPlace {
@@ -260,3 +300,14 @@ export class WindowTrack {
     return { stage: this.#place.scope.name, fromUs, toUs, finding };
   }
 }
+
+const NEW_TRACK: WindowTrackState = {
+  tally: EMPTY_TALLY,
+  open: [],
+  next: 0,
+  waiting: 0,
+  blurred: 0,
+  eligible: 0,
+  tooFew: 0,
+  judged: 0,
+};

@@ -1,20 +1,29 @@
 import type { Phase, Slice } from '../metrics/index.ts';
 import type { Line } from './line.ts';
-import type { LineJudge, Outcome } from './outcome.ts';
+import { type LineJudge, type LineState, NEW_LINE, type Outcome } from './outcome.ts';
 import type { StageBook } from './stage-book.ts';
 import { Tally } from './tally.ts';
-import { WindowTrack } from './window-track.ts';
+import { WindowTrack, type WindowTrackState } from './window-track.ts';
 
 /** Judges a threshold with `over`, window by window. */
 export class Windowed implements LineJudge {
   readonly #line: Line;
   readonly #book: StageBook;
   readonly #tracks = new Map<string, WindowTrack>();
-  #seen = false;
+  #seen: boolean;
 
-  constructor(line: Line, book: StageBook) {
+  constructor(line: Line, book: StageBook, state: LineState = NEW_LINE) {
     this.#line = line;
     this.#book = book;
+    this.#seen = state.seen;
+    for (const [stage, phase, track] of state.tracks) this.#open(stage, phase, track);
+  }
+
+  toJSON(): LineState {
+    const tracks = [...this.#tracks.values()].map((track) => {
+      return [track.place.scope.index, track.place.phase, track.toJSON()] as const;
+    });
+    return { ...NEW_LINE, seen: this.#seen, tracks };
   }
 
   add(slice: Slice): void {
@@ -72,13 +81,14 @@ export class Windowed implements LineJudge {
   }
 
   #track(stage: number, phase: Phase): WindowTrack | null {
+    return this.#tracks.get(`${stage}/${phase}`) ?? this.#open(stage, phase);
+  }
+
+  #open(stage: number, phase: Phase, state?: WindowTrackState): WindowTrack | null {
     const scope = this.#line.scopes.get(stage);
     if (scope === undefined) return null;
-    const key = `${stage}/${phase}`;
-    const known = this.#tracks.get(key);
-    if (known !== undefined) return known;
-    const track = new WindowTrack({ line: this.#line, scope, phase, book: this.#book });
-    this.#tracks.set(key, track);
+    const track = new WindowTrack({ line: this.#line, scope, phase, book: this.#book }, state);
+    this.#tracks.set(`${stage}/${phase}`, track);
     return track;
   }
 }

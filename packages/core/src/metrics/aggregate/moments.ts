@@ -28,17 +28,20 @@ export function compareMoments(a: Moment, b: Moment): number {
 
 export interface MomentBoardState {
   readonly newest: readonly (readonly [string, Moment])[];
+  /** Reported by some, not closed yet. */
+  readonly open: readonly Moment[];
   readonly closed: Moment | null;
 }
 
 /** How far each agent has reported, and what can be called closed. */
 export class MomentBoard {
   readonly #newest: Map<string, Moment>;
-  #open: Moment[] = [];
+  #open: Moment[];
   #closed: Moment | null;
 
-  constructor(state: MomentBoardState = { newest: [], closed: null }) {
+  constructor(state: MomentBoardState = { newest: [], open: [], closed: null }) {
     this.#newest = new Map(state.newest);
+    this.#open = [...state.open];
     this.#closed = state.closed;
   }
 
@@ -76,7 +79,7 @@ export class MomentBoard {
   }
 
   toJSON(): MomentBoardState {
-    return { newest: [...this.#newest], closed: this.#closed };
+    return { newest: [...this.#newest], open: [...this.#open], closed: this.#closed };
   }
 
   #reportedByAll(live: readonly string[]): Moment | null {

@@ -15,6 +15,11 @@ export const REDIS_LIMITS = {
   checkMs: 5_000,
   /** From the end of a run: how long its keys are tried to be deleted. The TTL takes what is left. */
   deleteMs: 2_000,
+  /**
+   * Rhythm in which a sender looks whether what it sent, and no checkpoint has, is there still. A
+   * frame that nothing follows would else be missed by nobody.
+   */
+  verifyMs: 2_000,
   /** Frames of one agent in one read. */
   readFrames: 16,
   /**

@@ -19,9 +19,10 @@ export interface RunReceiverOptions {
 export class RedisRunReceiver implements BusReceiver {
   readonly #options: RunReceiverOptions;
   readonly #streams: ReadonlyMap<string, AgentStream>;
-  readonly #reader: Reader;
   readonly #tender: Tender;
   readonly #listeners = new Set<(frame: ReceivedFrame) => void>();
+  /** Null until somebody listens: what is read before would be lost. */
+  #reader: Reader | null = null;
 
   constructor(options: RunReceiverOptions) {
     const { address, limits, run, runId } = options;
@@ -29,29 +30,28 @@ export class RedisRunReceiver implements BusReceiver {
     this.#streams = new Map(
       run.agents.map((agent) => [agent.agent, new AgentStream(run.run, agent)]),
     );
-    const streams = this.#streams;
-    const notice = run.notice.bind(run);
-    this.#reader = new Reader({
-      address,
-      limits,
-      streams,
-      notice,
-      frame: (agent, bytes) => {
-        for (const listener of this.#listeners) listener({ agent, bytes });
-      },
-    });
     this.#tender = new Tender({
       address,
       limits,
-      streams,
       runId,
-      notice,
+      streams: this.#streams,
+      notice: (notice) => run.notice(notice),
       ask: ({ agent, row }) => run.link.resend(agent, row.epoch),
     });
   }
 
   onFrame(listener: (frame: ReceivedFrame) => void): void {
     this.#listeners.add(listener);
+    const { address, limits, run } = this.#options;
+    this.#reader ??= new Reader({
+      address,
+      limits,
+      streams: this.#streams,
+      notice: (notice) => run.notice(notice),
+      frame: (agent, bytes) => {
+        for (const each of this.#listeners) each({ agent, bytes });
+      },
+    });
   }
 
   /** The agent first: it must not look for entries that are trimmed before it knows why. */
@@ -63,7 +63,7 @@ export class RedisRunReceiver implements BusReceiver {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    await Promise.all([this.#reader.close(), this.#tender.close()]);
+    await Promise.all([this.#reader?.close(), this.#tender.close()]);
     this.#options.closed();
   }
 }

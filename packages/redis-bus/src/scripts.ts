@@ -52,6 +52,18 @@ return {'taken', last}
 `;
 
 /**
+ * KEYS[1] the stream · ARGV: ids of entries that must be there. Answers with the number of those that
+ * are not.
+ */
+export const COUNT_ABSENT = `
+local absent = 0
+for _, id in ipairs(ARGV) do
+  if #redis.call('XRANGE', KEYS[1], id, id) == 0 then absent = absent + 1 end
+end
+return absent
+`;
+
+/**
  * Takes an epoch out of its stream so that it can be written again from the checkpoint on: an id that
  * was passed can be given again only in a stream that is new. What earlier epochs left stays.
  *

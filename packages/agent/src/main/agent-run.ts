@@ -73,7 +73,7 @@ export class AgentRun {
     });
     const voice = new BusVoice({ ...this.id, logger, send: (state) => void link.send(state) });
     this.#busVoice = voice;
-    this.#sender = busEndFor({ assign, link, lost: (frames) => voice.lost(frames) });
+    this.#sender = busEndFor({ assign, link, lost: (frames) => this.#busLost(frames) });
     this.#outlet = new FrameOutlet({
       sender: this.#sender,
       run: assign.run,
@@ -242,6 +242,11 @@ export class AgentRun {
     });
     this.#pool.watch();
     health.beginLoad();
+  }
+
+  #busLost(frames: number): void {
+    this.#busVoice.lost(frames);
+    this.#outlet.resend();
   }
 
   #toAgentUs(controllerUs: number): number {

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import type { RunBus } from '@squall/core/bus';
 import type { Plan } from '@squall/core/plan';
 import { RedisBus, type RedisBusOptions } from '@squall/redis-bus';
@@ -6,15 +7,18 @@ import { type AgentView, viewOf } from './hub/agent-view.ts';
 import { AgentHub } from './hub/hub.ts';
 import { RUN_TIMING, type RunTiming } from './limits.ts';
 import { type Logger, silentLogger } from './logger.ts';
+import { AgentQueue } from './run/agent-queue.ts';
 import { Run } from './run/run.ts';
 import type { RunHandle } from './run/run-handle.ts';
-import { createRunId } from './run/run-id.ts';
+import { createRunId, type RunId } from './run/run-id.ts';
 import type { SubmitOptions } from './run/submit-options.ts';
 import { systemTime, type TimeSource } from './time-source.ts';
 
 export interface ControllerOptions {
-  /** A loopback address: the link is not encrypted in this version. */
+  /** A loopback address, unless `remote` is set: the link is not encrypted in this version. */
   readonly host: string;
+  /** Takes addresses that other machines reach, too. Needs a token. */
+  readonly remote?: boolean;
   /** 0 takes any free port. */
   readonly port: number;
   /** What agents must show; without it, whoever reaches the address is let in. */
@@ -22,6 +26,8 @@ export interface ControllerOptions {
   readonly logger?: Logger;
   /** Redis as the bus. Default: frames travel on the agents' own links. */
   readonly redis?: RedisBusOptions;
+  /** Answers plain HTTP on the same port; agents come by WebSocket. */
+  readonly requests?: RequestListener;
   /** For tests. */
   readonly time?: TimeSource;
   readonly timing?: Partial<RunTiming>;
@@ -43,7 +49,7 @@ export interface Controller {
    */
   agentGone(id: string, reason: string): void;
   /** Starts a run as soon as its agents are there. Runs with agents of their own go side by side. */
-  submit(plan: Plan, options: SubmitOptions): RunHandle;
+  submit(plan: Plan, options: SubmitOptions, id?: RunId): RunHandle;
   /** Stops what runs, hard, waits for its reports, and closes every link. */
   close(): Promise<void>;
 }
@@ -61,8 +67,11 @@ export async function startController(options: ControllerOptions): Promise<Contr
     token: options.token ?? null,
     time,
     logger,
+    remote: options.remote === true && options.token !== undefined,
+    ...(options.requests === undefined ? {} : { requests: options.requests }),
   });
   const bus: RunBus = redis ?? new LinkBus(hub);
+  const queue = new AgentQueue(() => hub.sessions());
   const runs = new Set<RunHandle>();
   return {
     port: hub.port,
@@ -71,9 +80,8 @@ export async function startController(options: ControllerOptions): Promise<Contr
     agents: () => hub.sessions().map(viewOf),
     onAgents: (listener) => hub.onChange(listener),
     agentGone: (id, reason) => hub.session(id)?.end(reason),
-    submit(plan, submitted) {
-      const id = createRunId(time.utcMs());
-      const run = new Run({ id, plan, options: submitted, hub, bus, time, timing, logger });
+    submit(plan, submitted, id = createRunId(time.utcMs())) {
+      const run = new Run({ id, plan, options: submitted, hub, queue, bus, time, timing, logger });
       runs.add(run);
       const over = () => runs.delete(run);
       run.done.then(over, over);

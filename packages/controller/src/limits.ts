@@ -43,6 +43,8 @@ export const MAX_WARNINGS = 200;
 export interface RunTiming {
   /** Agents that the plan needs must have joined by then. */
   readonly agentsUs: number;
+  /** Agents that are there, but in use by other runs, must be free by then. */
+  readonly queueUs: number;
   /** Every agent must have answered `assign` by then. */
   readonly readyUs: number;
   /** A moment is announced at least this long before it comes. */
@@ -65,6 +67,7 @@ export interface RunTiming {
 
 export const RUN_TIMING: RunTiming = {
   agentsUs: 60_000_000,
+  queueUs: 24 * 3_600_000_000,
   readyUs: 60_000_000,
   leadUs: 2_000_000,
   gridUs: 1_000_000,

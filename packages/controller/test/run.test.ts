@@ -166,6 +166,38 @@ describe.concurrent('two runs', () => {
     other.stop('graceful', 'api');
     expect((await other.done).exitCode).toBe(103);
   });
+
+  it('waits for agents in use longer than for agents that are not there', async (test) => {
+    const run = await scene(test, ONE, { scripts: [{}], timing: { agentsUs: 10_000 } });
+    const other = run.controller.submit(planOf(ONE), { version: '0.1.0' });
+    expect((await run.report()).verdict).toBe('pass');
+    await run.agent(0).next('assign', (assign) => assign.run === other.id);
+    other.stop('graceful', 'api');
+    expect((await other.done).exitCode).toBe(103);
+  });
+
+  it('gives up when they are in use for too long', async (test) => {
+    const run = await scene(test, ONE, { scripts: [{}], timing: { queueUs: 200_000 } });
+    const other = run.controller.submit(planOf(ONE), { version: '0.1.0' });
+    const report = await other.done;
+    expect(report.exitCode).toBe(113);
+    expect(report.reasons[0]).toContain('other runs have them');
+    expect((await run.report()).verdict).toBe('pass');
+  });
+
+  it('shows its figures, its stages and how its thresholds stand while it goes on', async (test) => {
+    const thresholds = ['acked: count == 0', 'acked: count > 0'];
+    const run = await scene(test, { ...ONE, thresholds }, { scripts: [{}] });
+    expect(run.handle.figures).toBeNull();
+    await run.seen(inStage('publish'));
+    const { figures } = run.handle;
+    expect(figures?.stages()).toMatchObject([{ name: 'connect' }, { name: 'publish', toUs: null }]);
+    expect(run.handle.agents()).toMatchObject([{ id: 'agent-1', state: 'active', reason: null }]);
+    await run.report();
+    expect(figures?.aggregate.counter({ metric: 'acked' })).toBeGreaterThan(0);
+    expect(figures?.thresholds().map(({ state }) => state)).toEqual(['fail', 'pass']);
+    expect(run.handle.agents()[0]).toMatchObject({ state: 'done', framesMissing: 0 });
+  });
 });
 
 describe.concurrent('before the start', () => {

@@ -1,4 +1,5 @@
 import { CONTROL_PROTOCOL, type FromAgent, MAX_CONTROL_MESSAGE_BYTES } from '@squall/core/control';
+import type { RequestListener, Server } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import {
   GOODBYE_US,
@@ -28,6 +29,10 @@ export interface HubOptions {
   readonly token: string | null;
   readonly time: TimeSource;
   readonly logger: Logger;
+  /** Addresses that other machines reach are taken, too. */
+  readonly remote?: boolean;
+  /** Plain HTTP on the same port. */
+  readonly requests?: RequestListener;
 }
 
 /** Where agents dial in: lets them in, keeps one session each, tells who comes and goes. */
@@ -38,7 +43,7 @@ export class AgentHub {
   readonly #changeListeners = new Set<() => void>();
   readonly #frameListeners = new Set<(session: AgentSession, bytes: Uint8Array) => void>();
   readonly #owner: SessionOwner;
-  readonly #closeServer: () => Promise<void>;
+  readonly #http: Server;
   #pending = 0;
   readonly port: number;
 
@@ -54,17 +59,17 @@ export class AgentHub {
         // Agents send no Origin; a web page that tries to reach a local controller always does.
         verifyClient: (info: { origin?: string }) => info.origin === undefined,
       }),
-      closeServer: () => new Promise((resolve) => server.close(() => resolve())),
+      http: server,
     });
   }
 
   private constructor(
     options: HubOptions,
-    parts: { port: number; server: WebSocketServer; closeServer: () => Promise<void> },
+    parts: { port: number; server: WebSocketServer; http: Server },
   ) {
     this.#options = options;
     this.#server = parts.server;
-    this.#closeServer = parts.closeServer;
+    this.#http = parts.http;
     this.port = parts.port;
     this.#owner = {
       frame: (session, bytes) => {
@@ -102,12 +107,15 @@ export class AgentHub {
 
   /** Says goodbye to every agent; those that do not answer are cut off. */
   async close(): Promise<void> {
-    const closed = this.#closeServer();
+    const closed = new Promise<void>((resolve) => {
+      this.#http.close(() => resolve());
+    });
     this.#server.close();
     for (const session of this.#sessions.values()) session.retire();
     for (const socket of this.#server.clients) socket.close(GOING_AWAY, 'the controller closes');
     const cutOff = this.#options.time.after(GOODBYE_US, () => {
       for (const socket of this.#server.clients) socket.terminate();
+      this.#http.closeAllConnections();
     });
     await closed;
     cutOff();

@@ -1,23 +1,26 @@
 import { lookup } from 'node:dns/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { SquallError } from '@squall/core/errors';
 
 export interface ListenAddress {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Takes addresses that other machines reach, too: somebody said that it is to be so. */
+  readonly remote?: boolean;
+  /** What comes without a wish for a WebSocket. */
+  readonly requests?: RequestListener;
 }
 
 /**
- * Opens the controller's port. The control link is not encrypted in this version, so only loopback
- * addresses are taken: a join token that crosses a network in the clear protects nothing.
+ * Opens the controller's port. The control link is not encrypted in this version, so without another
+ * word only loopback addresses are taken: a join token that crosses a network in the clear protects
+ * little.
  * @throws SquallError SQ_LISTEN when the address is not local, taken or not allowed.
  */
 export async function listen(address: ListenAddress): Promise<{ server: Server; port: number }> {
-  const host = await loopbackAddress(address.host);
-  const server = createServer((_request, response) => {
-    response.writeHead(426, { 'content-type': 'text/plain' }).end('This port speaks WebSocket.\n');
-  });
+  const host = await resolved(address);
+  const server = createServer(address.requests ?? refuse);
   await new Promise<void>((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException) => reject(listenError(address, cause));
     server.once('error', failed);
@@ -30,14 +33,18 @@ export async function listen(address: ListenAddress): Promise<{ server: Server; 
   return { server, port: bound !== null && typeof bound === 'object' ? bound.port : address.port };
 }
 
-async function loopbackAddress(host: string): Promise<string> {
-  const resolved = await lookup(host).catch((cause: unknown) => {
+const refuse: RequestListener = (_request, response) => {
+  response.writeHead(426, { 'content-type': 'text/plain' }).end('This port speaks WebSocket.\n');
+};
+
+async function resolved({ host, remote = false }: ListenAddress): Promise<string> {
+  const found = await lookup(host).catch((cause: unknown) => {
     throw new SquallError('SQ_LISTEN', `the host name ${host} cannot be resolved`, {
       hint: 'give an address of this machine, for example 127.0.0.1',
       cause,
     });
   });
-  if (isLoopback(resolved.address)) return resolved.address;
+  if (remote || isLoopback(found.address)) return found.address;
   throw new SquallError(
     'SQ_LISTEN',
     `without a join token and TLS the controller listens on loopback only, not on ${host}`,
@@ -48,7 +55,7 @@ async function loopbackAddress(host: string): Promise<string> {
   );
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./.test(address);
 }
 

@@ -5,6 +5,7 @@ import type { AgentHub } from '../hub/hub.ts';
 import type { AgentSession, ReservationListener } from '../hub/session.ts';
 import type { RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
+import type { AgentQueue, AgentWish } from './agent-queue.ts';
 import { Roster } from './roster.ts';
 import { FIRST_EPOCH, RunAgent } from './run-agent.ts';
 import type { RunId } from './run-id.ts';
@@ -15,6 +16,7 @@ export interface AssemblyScene {
   readonly plan: Plan;
   readonly secrets: Readonly<Record<string, string>>;
   readonly hub: AgentHub;
+  readonly queue: AgentQueue;
   readonly bus: RunBus;
   readonly time: TimeSource;
   readonly timing: RunTiming;
@@ -23,27 +25,34 @@ export interface AssemblyScene {
 }
 
 /**
- * Waits until the agents that the plan asks for are there and free, and takes them. A plan that
- * names no number takes all that are free as soon as there is one.
+ * Waits until it is this run's turn to have the agents that its plan asks for, and takes them. A plan
+ * that names no number takes all that are free as soon as there is one.
  * @returns the agents, or why there are not enough; null when the wait was given up.
  */
 export async function gatherAgents(scene: AssemblyScene): Promise<Roster | string | null> {
-  const { plan, time, timing, waiter } = scene;
-  const wanted = plan.limits.agents.count;
-  const deadlineUs = time.monotonicUs() + timing.agentsUs;
-  const free = () => scene.hub.sessions().filter((session) => fits(session, plan));
-  for (;;) {
-    const outcome = await waiter.wait({
-      until: () => free().length >= (wanted ?? 1),
-      deadlineUs,
-      yieldsTo: HURRY.graceful,
-    });
-    if (outcome === 'interrupted') return null;
-    // Another run may have been quicker: what counts is who is free at this very moment.
-    const sessions = free();
-    if (sessions.length >= (wanted ?? 1))
-      return take(scene, sessions.slice(0, wanted ?? undefined));
-    if (outcome === 'deadline') return tooFew(scene, sessions.length);
+  const { id, plan, queue, time, timing, waiter } = scene;
+  const wish: AgentWish = { run: id.full, ...plan.limits.agents };
+  const lastUs = time.monotonicUs() + timing.queueUs;
+  queue.enter(wish);
+  try {
+    for (;;) {
+      const short = queue.isShort(wish);
+      // Taken where it is found out that they are free: a moment later another run could have them.
+      const got: { roster: Roster | null } = { roster: null };
+      const outcome = await waiter.wait({
+        until: () => {
+          got.roster ??= takeOffered(scene, wish);
+          return got.roster !== null || queue.isShort(wish) !== short;
+        },
+        deadlineUs: short ? Math.min(lastUs, time.monotonicUs() + timing.agentsUs) : lastUs,
+        yieldsTo: HURRY.graceful,
+      });
+      if (got.roster !== null) return got.roster;
+      if (outcome === 'interrupted') return null;
+      if (outcome === 'deadline') return short ? tooFew(scene, wish) : tooBusy(scene, wish);
+    }
+  } finally {
+    queue.leave(wish);
   }
 }
 
@@ -78,23 +87,25 @@ function troubleOf(agent: RunAgent, readyUs: number): string[] {
   return agent.refusals.map((reason) => `agent ${agent.id} refused its share: ${reason}`);
 }
 
-function fits(session: AgentSession, plan: Plan): boolean {
-  // Without a clock estimate an agent could not start at T.
-  if (!session.idle || session.clock === null) return false;
-  return Object.entries(plan.limits.agents.labels).every(
-    ([key, value]) => session.facts.labels[key] === value,
+function tooFew({ queue, hub, timing }: AssemblyScene, wish: AgentWish): string {
+  return (
+    `the plan needs ${wantedText(wish)}, but ${queue.fitting(wish).length} of ` +
+    `${hub.sessions().length} known agents fit within ${seconds(timing.agentsUs)}`
   );
 }
 
-function tooFew(scene: AssemblyScene, free: number): string {
-  const { count, labels } = scene.plan.limits.agents;
+function tooBusy({ timing }: AssemblyScene, wish: AgentWish): string {
+  return `${wantedText(wish)} were not free within ${seconds(timing.queueUs)}: other runs have them`;
+}
+
+function wantedText({ count, labels }: AgentWish): string {
   const named = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
-  const withLabels = named.length === 0 ? '' : ` with ${named.join(', ')}`;
-  const known = scene.hub.sessions().length;
-  return (
-    `the plan needs ${count ?? 1} agents${withLabels}, but ${free} of ${known} known agents were ` +
-    `free and fit within ${seconds(scene.timing.agentsUs)}`
-  );
+  return `${count ?? 1} agents${named.length === 0 ? '' : ` with ${named.join(', ')}`}`;
+}
+
+function takeOffered(scene: AssemblyScene, wish: AgentWish): Roster | null {
+  const sessions = scene.queue.offer(wish);
+  return sessions === null ? null : take(scene, sessions);
 }
 
 function take(scene: AssemblyScene, sessions: readonly AgentSession[]): Roster {

@@ -8,7 +8,12 @@ import {
 } from '@squall/core/metrics';
 import type { Plan, Stage } from '@squall/core/plan';
 import { GeneratorWatch } from '@squall/core/report';
-import { type AbortDecision, Judge } from '@squall/core/thresholds';
+import {
+  type AbortDecision,
+  Judge,
+  type JudgeOptions,
+  type ThresholdResult,
+} from '@squall/core/thresholds';
 import type { TimeSource } from '../time-source.ts';
 import { conditionHolds } from './condition.ts';
 import type { Roster } from './roster.ts';
@@ -31,6 +36,7 @@ export class Measurements {
   readonly #scene: MeasurementsScene;
   readonly aggregate: RunAggregate;
   readonly judge: Judge;
+  readonly #judgeOptions: JudgeOptions;
   readonly generator: GeneratorWatch;
   #closed: Moment | null = null;
   /** The stage whose condition was looked at last, and what came out. */
@@ -40,11 +46,12 @@ export class Measurements {
   constructor(scene: MeasurementsScene) {
     this.#scene = scene;
     this.aggregate = new RunAggregate(scene.run);
-    this.judge = new Judge({
+    this.#judgeOptions = {
       plan: scene.plan,
       agents: scene.roster.agents.map((agent) => agent.id),
       untimedDeliveries: clockDomains(scene.roster).size > 1,
-    });
+    };
+    this.judge = new Judge(this.#judgeOptions);
     this.generator = new GeneratorWatch(
       scene.plan.stages.filter((stage) => stage.warmup).map((stage) => stage.index),
     );
@@ -77,6 +84,12 @@ export class Measurements {
     const ids = (reporting.length > 0 ? reporting : roster.live()).map((agent) => agent.id);
     const nowUs = time.monotonicUs() - startUs;
     this.#closed = this.aggregate.closedUpTo(ids, nowUs, watermarkUs);
+  }
+
+  /** How the thresholds would come out if the run ended now. */
+  thresholdsNow(): readonly ThresholdResult[] {
+    // A judge's word is final, so a copy of it is asked.
+    return new Judge(this.#judgeOptions, this.judge.toJSON()).finish();
   }
 
   /** Nobody waits for the agent's frames any more, and what it held is gone. */

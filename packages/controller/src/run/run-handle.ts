@@ -1,5 +1,7 @@
 import type { MetricName } from '@squall/core/metrics';
+import type { Plan } from '@squall/core/plan';
 import type { Report } from '@squall/core/report';
+import type { RunAgentView, RunFigures } from './run-figures.ts';
 
 /** How far a run is. `waiting`: for agents; `starting`: everyone is ready, T is announced. */
 export type RunState =
@@ -73,7 +75,14 @@ export interface RunHandle {
   /** Full id: unique, sorts by start. */
   readonly id: string;
   readonly shortId: string;
+  readonly plan: Plan;
   readonly state: RunState;
+  /** Null before T is announced. */
+  readonly figures: RunFigures | null;
+  /** In the order of the split; none before they are taken. */
+  agents(): readonly RunAgentView[];
+  /** Something that happened to the run outside of it, for its listeners and its report. */
+  warn(text: string): void;
   /** Listeners get every event from now on. The returned function ends that. */
   onEvent(listener: (event: RunEvent) => void): () => void;
   /**

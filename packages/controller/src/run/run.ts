@@ -9,6 +9,7 @@ import type { Logger } from '../logger.ts';
 import { reportInput } from '../report/report-input.ts';
 import type { TimeSource } from '../time-source.ts';
 import { Acknowledger } from './acknowledger.ts';
+import type { AgentQueue } from './agent-queue.ts';
 import { AgentWatch } from './agent-watch.ts';
 import { type AssemblyScene, gatherAgents, readyAgents } from './assembly.ts';
 import { BusWatch } from './bus-watch.ts';
@@ -19,6 +20,7 @@ import { Measurements } from './measurements.ts';
 import { progressOf } from './progress.ts';
 import { Roster } from './roster.ts';
 import type { RunAgent } from './run-agent.ts';
+import { agentViewIn, type RunAgentView, type RunFigures, spanOf } from './run-figures.ts';
 import type { RunEvent, RunHandle, RunState } from './run-handle.ts';
 import type { RunId } from './run-id.ts';
 import { RunVoice } from './run-voice.ts';
@@ -31,6 +33,7 @@ export interface RunParts {
   readonly plan: Plan;
   readonly options: SubmitOptions;
   readonly hub: AgentHub;
+  readonly queue: AgentQueue;
   readonly bus: RunBus;
   readonly time: TimeSource;
   readonly timing: RunTiming;
@@ -89,7 +92,10 @@ export class Run implements RunHandle {
     });
     this.#submittedUs = parts.time.monotonicUs();
     this.#submittedUtcMs = parts.time.utcMs();
-    this.#cleanup.push(parts.hub.onChange(() => this.#waiter.poke()));
+    this.#cleanup.push(
+      parts.hub.onChange(() => this.#waiter.poke()),
+      parts.queue.onChange(() => this.#waiter.poke()),
+    );
     this.done = this.#go();
   }
 
@@ -101,8 +107,34 @@ export class Run implements RunHandle {
     return this.#parts.id.short;
   }
 
+  get plan(): Plan {
+    return this.#parts.plan;
+  }
+
   get state(): RunState {
     return this.#voice.state;
+  }
+
+  get figures(): RunFigures | null {
+    const load = this.#load;
+    if (load === null) return null;
+    const { measurements, startUs, walk } = load;
+    return {
+      startedMs: this.#submittedUtcMs + (startUs - this.#submittedUs) / 1_000,
+      aggregate: measurements.aggregate,
+      closedUs: () => measurements.closedUs,
+      stages: () => walk.records.map((record) => spanOf(record, startUs)),
+      thresholds: () => measurements.thresholdsNow(),
+    };
+  }
+
+  agents(): readonly RunAgentView[] {
+    const aggregate = this.#load?.measurements.aggregate ?? null;
+    return this.#roster.agents.map((agent) => agentViewIn(agent, aggregate));
+  }
+
+  warn(text: string): void {
+    this.#voice.warn(text);
   }
 
   onEvent(listener: (event: RunEvent) => void): () => void {

@@ -41,7 +41,7 @@ const MEANINGS: readonly (readonly [pattern: RegExp, means: string, hint: string
   [
     /^no answer|ETIMEDOUT/,
     'it does not answer',
-    'look whether it is overloaded, paused, or behind a firewall',
+    'look whether it is overloaded, paused, behind a firewall, or speaks no TLS on this port (rediss://)',
   ],
   [
     /certificate|ERR_TLS|self.signed|SSL|wrong version number|packet length too long/i,
@@ -55,16 +55,20 @@ const MEANINGS: readonly (readonly [pattern: RegExp, means: string, hint: string
   ],
 ];
 
+/** A shorter password would be found within ordinary words. */
+const SHORT = 4;
+
 /**
  * Turns what the library throws into an error of ours. The library's own error is dropped: it holds
  * the command with its arguments, and with it the password or a frame.
  */
 export function busFailure(address: RedisAddress, thrown: unknown): SquallError {
   if (thrown instanceof SquallError) return thrown;
-  const raw = scrubbed(address, wordsOf(thrown));
-  const known = MEANINGS.find(([pattern]) => pattern.test(raw));
+  const words = wordsOf(thrown);
+  const known = MEANINGS.find(([pattern]) => pattern.test(words));
   const [, means, hint] = known ?? [null, 'it failed', undefined];
-  return new SquallError('SQ_BUS', `Redis at ${address.shown}: ${means} (${raw})`, {
+  const told = `${means} (${scrubbed(address, words)})`;
+  return new SquallError('SQ_BUS', `Redis at ${address.shown}: ${told}`, {
     path: address.shown,
     ...(hint === undefined ? {} : { hint }),
   });
@@ -85,7 +89,7 @@ function wordsOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** No answer of a server is known to repeat a password; this makes sure. */
+/** No answer of a server is known to repeat a password; this makes sure of any that is worth it. */
 function scrubbed({ password }: RedisAddress, text: string): string {
-  return password === null ? text : text.replaceAll(password, '…');
+  return password === null || password.length < SHORT ? text : text.replaceAll(password, '…');
 }

@@ -80,6 +80,7 @@ export class AgentRun {
       epoch: assign.epoch,
       agent: assign.share.agent,
       retryUs: limits.sendRetryUs,
+      ledgerFrames: limits.ledgerFrames,
       // Where the link itself is the bus, the controller sees by itself that it is cut.
       ...(assign.bus.kind === 'link' ? {} : { watch: voice }),
     });
@@ -96,6 +97,11 @@ export class AgentRun {
         clockDomain: clockDomainHash(facts.clockDomain),
       },
       report: (worker, pid, report) => this.#reported(worker, pid, report),
+      page: (page, taken) => {
+        // Of a run that is given up nothing is reported, but its workers are not kept waiting.
+        if (this.#abandoned) taken();
+        else this.#outlet.pushPage(page, taken);
+      },
       lost: (worker, reason) => this.#lostWorker(worker, reason),
     });
     this.#merger = new SliceMerger({
@@ -306,7 +312,8 @@ export class AgentRun {
     if (this.#state !== 'ready' && this.#state !== 'running' && this.#state !== 'preparing') return;
     const { health, limits, logger } = this.#options;
     // The pool's own deadlines end this state earlier; this one is for a fault of ours.
-    this.#enter('finishing', 2 * limits.workerFinishUs, () => void this.#end());
+    const mostUs = 2 * limits.workerFinishUs + limits.ledgerUs;
+    this.#enter('finishing', mostUs, () => void this.#end());
     await this.#pool.finish();
     this.#merger.flush();
     await this.#pool.end();

@@ -1,11 +1,14 @@
 import { type Batch, type BusSender, Outbox } from '@squall/core/bus';
-import type { Slice } from '@squall/core/metrics';
+import type { LedgerPage } from '@squall/core/ledger/worker';
+import type { Frame, Slice } from '@squall/core/metrics';
 
 export interface FrameOutletOptions {
   readonly sender: BusSender;
   readonly run: string;
   readonly agent: string;
   readonly epoch: number;
+  /** Frames in the outbox beyond which pages of the ledger wait. */
+  readonly ledgerFrames: number;
   /** After a batch whose fate is unknown, when to offer it again without being asked. */
   readonly retryUs: number;
   /** Told of every batch that got through or did not. */
@@ -21,6 +24,8 @@ export class FrameOutlet {
   readonly #options: FrameOutletOptions;
   readonly #outbox = new Outbox();
   readonly #emptyListeners: (() => void)[] = [];
+  /** Pages without room yet: one a worker at most, since the next waits until it is taken. */
+  readonly #pages: { readonly page: LedgerPage; readonly taken: () => void }[] = [];
   #retryTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -28,15 +33,21 @@ export class FrameOutlet {
     this.#options = options;
     options.sender.onAcknowledged((seq) => {
       this.#outbox.acknowledge(seq);
+      this.#takePages();
       if (this.#outbox.isEmpty) this.#tellEmpty();
       else this.#pump();
     });
   }
 
   push(slice: Slice): void {
-    const { run, agent, epoch } = this.#options;
-    const seq = this.#outbox.lastSeq + 1;
-    this.#outbox.append({ run, agent, epoch, seqFrom: seq, seqTo: seq, slices: [slice] });
+    this.#append({ slices: [slice] });
+    this.#pump();
+  }
+
+  /** A page of the ledger is a frame of its own; `taken` is called when it has become one. */
+  pushPage(page: LedgerPage, taken: () => void): void {
+    this.#pages.push({ page, taken });
+    this.#takePages();
     this.#pump();
   }
 
@@ -69,6 +80,22 @@ export class FrameOutlet {
     clearTimeout(this.#retryTimer);
     this.#tellEmpty();
     await this.#options.sender.close();
+  }
+
+  #append(contents: Pick<Frame, 'slices' | 'pages'>): void {
+    const { run, agent, epoch } = this.#options;
+    const seq = this.#outbox.lastSeq + 1;
+    this.#outbox.append({ run, agent, epoch, seqFrom: seq, seqTo: seq, ...contents });
+  }
+
+  /** Frames with pages cannot be made coarser, so they must not fill the outbox. */
+  #takePages(): void {
+    while (!this.#closed && this.#outbox.size < this.#options.ledgerFrames) {
+      const next = this.#pages.shift();
+      if (next === undefined) return;
+      this.#append({ slices: [], pages: [next.page] });
+      next.taken();
+    }
   }
 
   #pump(): void {

@@ -38,6 +38,10 @@ export const LIMITS = {
   workerWatchUs: 1_000_000,
   /** From `finish` to every worker's `finished`: DISCONNECT of all clients. */
   workerFinishUs: 30_000_000,
+  /** From then on, until the bus has taken all pages of the workers' ledgers. */
+  ledgerUs: 60_000_000,
+  /** Frames in the outbox beyond which pages of the ledger wait. */
+  ledgerFrames: 32,
   /** From the end of a worker's work, or from SIGTERM, to SIGKILL. */
   workerExitUs: 3_000_000,
   /** Added to the plan's drain when the agent leaves a run on its own. */

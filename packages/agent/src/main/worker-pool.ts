@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { LedgerPage } from '@squall/core/ledger/worker';
 import type { WorkerShare } from '@squall/core/partition';
 import type { FromWorker, ToWorker } from '../worker/ipc.ts';
 import type { AgentLimits } from './limits.ts';
@@ -8,7 +9,7 @@ import { WorkerProcess } from './worker-process.ts';
 /** The worker program of this package, beside the compiled form of this file. */
 export const WORKER_ENTRY = fileURLToPath(new URL('../worker/main.js', import.meta.url));
 
-export type WorkerReport = Exclude<FromWorker, { type: 'hello' | 'ready' | 'refused' }>;
+export type WorkerReport = Exclude<FromWorker, { type: 'hello' | 'ready' | 'refused' | 'ledger' }>;
 type Init = Extract<ToWorker, { type: 'init' }>;
 
 export interface WorkerPoolOptions {
@@ -18,11 +19,14 @@ export interface WorkerPoolOptions {
   readonly init: Omit<Init, 'type' | 'worker' | 'ranges'>;
   readonly limits: AgentLimits;
   report(worker: number, pid: number, report: WorkerReport): void;
+  /** A page of a worker's ledger. The worker makes the next one when `taken` was called. */
+  page(page: LedgerPage, taken: () => void): void;
   /** A worker that was ready is gone before its work was done. Called after its last report. */
   lost(worker: number, reason: string): void;
 }
 
 const hasStarted = ({ state }: Member) => state !== 'starting';
+const isDone = ({ state, givesLedger }: Member) => state !== 'ready' || givesLedger;
 const isPrepared = ({ state }: Member) => state !== 'starting' && state !== 'preparing';
 
 type WorkerState = 'starting' | 'preparing' | 'ready' | 'finished' | 'gone';
@@ -32,6 +36,8 @@ interface Member {
   readonly process: WorkerProcess;
   state: WorkerState;
   heardUs: number;
+  /** Its load is over and its ledger is on its way. */
+  givesLedger: boolean;
 }
 
 /** The worker processes of one run: started, prepared, told, watched, and ended without a trace. */
@@ -100,13 +106,18 @@ export class WorkerPool {
 
   /** Tells all to finish and waits until each has finished or is gone. */
   async finish(): Promise<void> {
-    const { workerFinishUs } = this.#options.limits;
+    const { ledgerUs, workerFinishUs } = this.#options.limits;
     clearInterval(this.#watchTimer);
     this.send({ type: 'finish' });
-    await this.#until(() => this.working().length === 0, workerFinishUs);
+    await this.#until(() => this.#members.every(isDone), workerFinishUs);
+    for (const member of this.#members) {
+      if (!isDone(member)) this.#giveUp(member, `did not finish within ${seconds(workerFinishUs)}`);
+    }
+    // Pages wait for room on the bus: whoever has given its first one is given more time.
+    await this.#until(() => this.working().length === 0, ledgerUs);
     for (const member of this.#members) {
       if (member.state !== 'ready') continue;
-      this.#giveUp(member, `did not finish within ${seconds(workerFinishUs)}`);
+      this.#giveUp(member, `its ledger found no room within ${seconds(ledgerUs)}`);
     }
   }
 
@@ -132,6 +143,7 @@ export class WorkerPool {
       index,
       state: 'starting',
       heardUs: monotonicUs(),
+      givesLedger: false,
       process: new WorkerProcess({
         entry,
         stderrTailBytes: limits.stderrTailBytes,
@@ -154,6 +166,11 @@ export class WorkerPool {
       case 'refused':
         this.#refusals.push(...message.reasons);
         member.state = 'gone';
+        break;
+      case 'ledger':
+        if (member.state !== 'ready') return;
+        member.givesLedger = true;
+        this.#options.page(message.page, () => member.process.send({ type: 'next_page' }));
         break;
       case 'started':
       case 'stage_state':

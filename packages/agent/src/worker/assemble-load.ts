@@ -1,3 +1,4 @@
+import { WorkerLedger } from '@squall/core/ledger/worker';
 import type { Slice } from '@squall/core/metrics';
 import type { Plan } from '@squall/core/plan';
 import { runHash } from '@squall/core/stamp';
@@ -30,6 +31,7 @@ export interface AssembledLoad {
   readonly engine: Engine;
   /** By the group's index in the plan. */
   readonly groups: readonly GroupLoad[];
+  readonly ledger: WorkerLedger;
 }
 
 /**
@@ -39,14 +41,21 @@ export interface AssembledLoad {
 export function assembleLoad(init: Init, services: LoadServices): AssembledLoad {
   const { plan } = init;
   const recorder = new Recorder(services.moment);
+  const ledger = new WorkerLedger({
+    plan,
+    worker: init.worker,
+    runHash: runHash(init.run),
+    moment: services.moment,
+  });
   // Groups look at the timeline, which belongs to the engine, which is made of the groups.
   let engine: Engine | null = null;
   const timeline = {
     currentStage: (): number => engine?.currentStage() ?? 0,
     sinceStart: (us: number): number => engine?.sinceStart(us) ?? 0,
   };
+  const common = { ...services, plan, recorder, timeline, ledger };
   const groups = plan.groups.map(
-    (_, index) => new GroupLoad({ ...shareOf(init, index), ...services, plan, recorder, timeline }),
+    (_, index) => new GroupLoad({ ...shareOf(init, index), ...common }),
   );
   const { reports, moment } = services;
   engine = new Engine({
@@ -59,12 +68,19 @@ export function assembleLoad(init: Init, services: LoadServices): AssembledLoad 
       stageState: (stage, state) => reports.stageState(stage, state, failedOf(groups)),
     },
   });
-  return { engine, groups };
+  return { engine, groups, ledger };
 }
 
 type GroupShare = Pick<
   GroupServices,
-  'group' | 'target' | 'order' | 'context' | 'runHash' | 'clockDomain' | 'firstSubject'
+  | 'group'
+  | 'groupIndex'
+  | 'target'
+  | 'order'
+  | 'context'
+  | 'runHash'
+  | 'clockDomain'
+  | 'firstSubject'
 >;
 
 /** What is a group's own, of the plan and of the worker's share. */
@@ -80,6 +96,7 @@ function shareOf(init: Init, index: number): GroupShare {
   const seed = runHash(`${init.run}/${init.agent}/${init.worker}/${group.name}`);
   return {
     group,
+    groupIndex: index,
     target,
     order: clientOrder(range, group.clients),
     context: new RenderContext({ group, shortRun, secrets, vars: plan.vars, seed }),

@@ -1,3 +1,4 @@
+import type { LedgerPage } from '@squall/core/ledger/worker';
 import type { Slice } from '@squall/core/metrics';
 import type { ClientRange } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
@@ -30,8 +31,10 @@ export type ToWorker =
   /** The barrier after the prologue of `stage`: its clock starts at `atUs`. */
   | { readonly type: 'clock'; readonly stage: number; readonly atUs: number }
   | { readonly type: 'stop'; readonly mode: 'graceful' | 'hard' }
-  /** Disconnect every client, cut the last slice, say `finished`, exit. */
-  | { readonly type: 'finish' };
+  /** Disconnect every client, cut the last slice, give the ledger, say `finished`, exit. */
+  | { readonly type: 'finish' }
+  /** The last page of the ledger was taken: there is room for the next one. */
+  | { readonly type: 'next_page' };
 
 export type FromWorker =
   /** The process runs and can take `init`. */
@@ -48,4 +51,6 @@ export type FromWorker =
     }
   /** Every worker sends every slice, empty ones too: the agent merges by (stage, phase, n). */
   | { readonly type: 'slice'; readonly slice: Slice; readonly loopDelayP99Us: number }
+  /** After the last slice. The next page waits for `next_page`, `finished` for the last one's. */
+  | { readonly type: 'ledger'; readonly page: LedgerPage }
   | { readonly type: 'finished'; readonly cpuSeconds: number; readonly rssBytesMax: number };

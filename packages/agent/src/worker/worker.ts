@@ -1,7 +1,8 @@
+import type { LedgerPage } from '@squall/core/ledger/worker';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
 import { type AssembledLoad, assembleLoad } from './assemble-load.ts';
 import { MAX_ENTRIES } from './clients/subscriptions.ts';
-import type { Moment, ReadClock } from './clock.ts';
+import { type Moment, momentOf, type ReadClock } from './clock.ts';
 import { Pacer } from './engine/pacer.ts';
 import { descriptorShortage } from './host-limits.ts';
 import type { FromWorker, ToWorker } from './ipc.ts';
@@ -25,6 +26,7 @@ type Init = Extract<ToWorker, { type: 'init' }>;
 
 interface Load extends AssembledLoad {
   readonly pacer: Pacer;
+  readonly clockDomain: number;
 }
 
 /** One worker process, apart from its process: takes the agent's messages and runs the load. */
@@ -33,6 +35,8 @@ export class Worker {
   readonly #moment: Moment = new Float64Array(1);
   readonly #delay = new LoopDelay();
   #load: Load | null = null;
+  /** Of the ledger, once the load is over: the next page is made when it is asked for. */
+  #pages: Iterator<LedgerPage, void> | null = null;
 
   constructor(platform: WorkerPlatform) {
     this.#platform = platform;
@@ -43,6 +47,10 @@ export class Worker {
     this.#platform.readClock(this.#moment);
     if (message.type === 'init') {
       this.#init(message);
+      return;
+    }
+    if (message.type === 'next_page') {
+      this.#givePage();
       return;
     }
     const load = this.#load;
@@ -106,13 +114,27 @@ export class Worker {
       },
     });
     pacer = new Pacer(assembled.engine, { moment: this.#moment, readClock }, this.#delay);
-    return { ...assembled, pacer };
+    return { ...assembled, pacer, clockDomain: init.clockDomain };
   }
 
   #finish(load: Load): void {
     load.engine.finish();
     load.pacer.stop();
     this.#load = null;
+    const nowUs = momentOf(this.#moment);
+    const startUs = nowUs - load.engine.sinceStart(nowUs);
+    this.#pages = load.ledger.pages({ domain: load.clockDomain, startUs });
+    this.#givePage();
+  }
+
+  #givePage(): void {
+    const next = this.#pages?.next();
+    if (next === undefined) return;
+    if (next.done !== true) {
+      this.#platform.send({ type: 'ledger', page: next.value });
+      return;
+    }
+    this.#pages = null;
     this.#leave();
   }
 

@@ -91,7 +91,8 @@ describe('a run', () => {
     expect(prologue.failed).toEqual({ g: 2 });
     expect(controller.total('sent')).toBeGreaterThan(0);
     expect(controller.total('sent')).toBe(controller.total('planned'));
-    const seconds = controller.frames.map(({ slices }) => `${slices[0]?.phase} ${slices[0]?.n}`);
+    const slices = controller.frames.flatMap((frame) => frame.slices);
+    const seconds = slices.map(({ phase, n }) => `${phase} ${n}`);
     expect(new Set(seconds).size).toBe(seconds.length);
     const finished = await controller.next('finished');
     expect(finished.cpuSeconds).toBeGreaterThanOrEqual(1);
@@ -99,6 +100,27 @@ describe('a run', () => {
     // Free again: the next run is taken.
     controller.assign(smallPlan(), { agent: 'a1', workers: 1 });
     await controller.until(() => controller.all('ready').length === 2, 'second ready');
+  });
+
+  it('hands on the ledger of every worker, page by page, before it says that it is finished', async () => {
+    await begin();
+    await finishAndRelease();
+    const pages = controller.frames.flatMap((frame) => frame.pages ?? []);
+    const names = pages.map(({ worker, page }) => `${worker} ${page}`);
+    expect(names.toSorted()).toEqual(['0 0', '0 1', '1 0', '1 1']);
+  });
+
+  it('keeps pages back while nobody acknowledges, and gives them all in the end', async () => {
+    await begin({ secrets: { worker1: 'many_pages' }, limits: { ledgerFrames: 10 } });
+    controller.acknowledging = false;
+    controller.send({ type: 'finish', ...RUN });
+    await controller.until(() => pagesOf(1) > 0, 'a page');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(pagesOf(1)).toBeLessThan(10);
+    controller.acknowledging = true;
+    controller.acknowledge(controller.frames.at(-1)?.seqTo ?? 0);
+    await controller.until(() => pagesOf(1) === 100, 'all pages');
+    await finishAndRelease();
   });
 
   it('starts at the controller’s T on its own clock', async () => {
@@ -368,6 +390,12 @@ async function finishAndRelease(): Promise<void> {
   );
   controller.send({ type: 'release', ...RUN });
   await until(() => workerProcesses().length === 0);
+}
+
+/** Pages of a worker's ledger that came. */
+function pagesOf(worker: number): number {
+  const pages = controller.frames.flatMap((frame) => frame.pages ?? []);
+  return new Set(pages.filter((page) => page.worker === worker).map(({ page }) => page)).size;
 }
 
 /** Worker processes of this test that are still there. */

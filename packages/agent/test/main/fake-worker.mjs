@@ -9,6 +9,7 @@ let n = 0;
 let total = 0;
 let phase = 'main';
 let sliceTimer;
+let pages = 0;
 
 const say = (message) => process.send(message);
 const nowUs = () => Number(process.hrtime.bigint()) / 1000;
@@ -29,6 +30,15 @@ function slice(series) {
     },
   });
   n++;
+}
+
+function ledgerPage(page) {
+  const clock = { domain: 1, startUs: 0 };
+  const rows = [init.worker, 0, 0, page, 1, 0];
+  say({
+    type: 'ledger',
+    page: { worker: init.worker, page, last: false, clock, kind: 'pairs', rows },
+  });
 }
 
 function tick() {
@@ -84,6 +94,14 @@ const handlers = {
     clearInterval(sliceTimer);
     if (behaviour === 'never_finished') return;
     slice([{ metric: 'planned', subject: 'g', stage: 0, value: total }]);
+    handlers.next_page();
+  },
+  next_page() {
+    if (pages < (behaviour === 'many_pages' ? 100 : 2)) {
+      pages++;
+      ledgerPage(pages - 1);
+      return;
+    }
     say({ type: 'finished', cpuSeconds: 0.5, rssBytesMax: 1_000_000 });
     process.disconnect();
   },

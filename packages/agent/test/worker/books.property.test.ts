@@ -100,6 +100,10 @@ describe('whatever happens, the books add up', { timeout: 60_000 }, () => {
             expect(run.books.imbalances('devices', { qos, stage })).toEqual([]);
             expect(run.books.gauge('inflight', 'devices', stage)).toBe(0);
             expect(run.books.gauge('backlog', 'devices', stage)).toBe(0);
+            // What the ledger takes as delivered to the broker is just what the books call so.
+            const { handed, unresolved } = run.handedOver(stage);
+            expect(handed - unresolved).toBe(run.books.counter('published', 'devices', stage));
+            expect(handed).toBe(run.stampedMessages(stage));
           }
           const attempts = run.books.counter('connect_attempts', 'devices');
           const failed = run.books.counter('connect_failed', 'devices');

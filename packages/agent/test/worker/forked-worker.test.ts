@@ -107,6 +107,13 @@ describe('a worker process', { timeout: 40_000 }, () => {
       expect(books.imbalances('devices.beat', { qos: 0 })).toEqual([]);
       const started = worker.messages.find((message) => message.type === 'started');
       expect(started?.type === 'started' && started.skewUs).toBeLessThan(50e3);
+      const { rows, outside, apart, missing } = worker.ledger(plan);
+      expect(rows).toHaveLength(1);
+      expect(rows[0]).toMatchObject({ from: 'devices.up', to: 'readers.up', qos: 1, pairs: 40 });
+      expect(rows[0]).toMatchObject({ expected: 1600, received: 1600, unique: 1600, lost: 0 });
+      expect(outside.map(({ subject }) => subject)).toEqual(['devices.beat']);
+      expect(apart).toEqual({ unstamped: 800, outside: 0, replayed: 0, untracked: 0 });
+      expect(missing).toEqual([]);
     },
   );
 

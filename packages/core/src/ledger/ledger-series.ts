@@ -1,11 +1,12 @@
 import type { SeriesDelta } from '../metrics/frame.ts';
 import type { LedgerRow } from './row.ts';
 
-const METRICS = ['expected', 'lost', 'duplicated', 'reordered', 'corrupted'] as const;
+const METRICS = ['expected', 'lost', 'duplicated', 'reordered'] as const;
 
 /**
  * The ledger as series for thresholds, which know its figures only when a run is over: a counter a
- * metric, receiving subject, stage and QoS. One that is 0 is there, too: nothing lost is data.
+ * metric, receiving subject, stage and QoS. One that is 0 is there, too: nothing lost is data. What is
+ * corrupted is not among them: workers count that as it comes, in their frames.
  */
 export function ledgerSeries(rows: readonly LedgerRow[]): SeriesDelta[] {
   const sums = new Map<string, { row: LedgerRow; values: number[] }>();

@@ -108,20 +108,27 @@ export class SubscriberBook {
     this.losses[position] = Math.min(at(this.losses, position) + 1, MAX_LOSSES);
   }
 
-  /** Books a message; `outcome` is what `stamp.read` said of it. */
-  receive(arrival: Arrival, stamp: StampReader, outcome: number): void {
+  /**
+   * Books a message; `outcome` is what `stamp.read` said of it. Gives whether it is corrupted. The
+   * fields of `stamp` may be others afterwards.
+   */
+  receive(arrival: Arrival, stamp: StampReader, outcome: number): boolean {
     const { runHash } = this.#ledger;
     if (outcome === STAMP_OK) {
       if (stamp.runHash === runHash && this.#isOfPlan(stamp)) this.#book(arrival, stamp);
       else this.#foreign(arrival);
-      return;
+      return false;
     }
     const claimed = stamp.claim(arrival.bytes, arrival.payloadAt, arrival.payloadLength);
     const ours = claimed && stamp.runHash === runHash;
     // A stamp may be damaged in its first bytes, too: the name of the run still says whose it was.
-    if (outcome === STAMP_CORRUPT || ours) this.#corrupted(arrival, stamp, ours);
-    else if (this.#ledger.someUnstamped) this.#count(arrival, UNSTAMPED, -1);
+    if (outcome === STAMP_CORRUPT || ours) {
+      this.#corrupted(arrival, stamp, ours);
+      return true;
+    }
+    if (this.#ledger.someUnstamped) this.#count(arrival, UNSTAMPED, -1);
     else this.#foreign(arrival);
+    return false;
   }
 
   #book(arrival: Arrival, stamp: StampReader): void {

@@ -50,8 +50,11 @@ function* bodies(
   subscribers: SubscriberLedger,
   maxNumbers: number,
 ): Generator<PageBody, void> {
-  for (const book of publishers.books) {
+  const { streams, entries } = subscribers.plan;
+  // Where nobody subscribes there is nothing to compare with.
+  for (const book of entries.length === 0 ? [] : publishers.books) {
     const { stream, stage } = book;
+    if (streams[stream]?.outside !== null) continue;
     const marksUs = book.marksUs.map(Math.floor);
     for (const rows of cut(publisherRows(book, publishers.unresolved), maxNumbers)) {
       yield { kind: 'publishers', stream, stage, marksUs, rows };
@@ -59,6 +62,7 @@ function* bodies(
   }
   for (const book of subscribers.books) {
     const { group, filters } = book;
+    if (filters === 0) continue;
     for (const rows of cut(subscriberRows(book), maxNumbers)) {
       yield { kind: 'subscribers', group, filters, rows };
     }

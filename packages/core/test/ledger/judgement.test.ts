@@ -126,7 +126,7 @@ describe('the ledger as series and as rows of the report', () => {
       { ...ROW, stage: 2, qos: 0 },
     ];
     const series = ledgerSeries(rows);
-    expect(series).toHaveLength(10);
+    expect(series).toHaveLength(8);
     expect(series).toContainEqual({
       metric: 'lost',
       subject: 'readers',
@@ -142,7 +142,7 @@ describe('the ledger as series and as rows of the report', () => {
       value: 12_005,
     });
     expect(series).toContainEqual({
-      metric: 'corrupted',
+      metric: 'reordered',
       subject: 'readers',
       stage: 2,
       qos: 0,

@@ -1,5 +1,6 @@
 // Data path
-import { DUE, STAMP_CORRUPT, STAMP_OK, StampReader } from '@squall/core/stamp';
+import type { Arrival, SubscriberBook } from '@squall/core/ledger/worker';
+import { DUE, STAMP_OK, StampReader } from '@squall/core/stamp';
 import type { InboundPublish } from '@squall/mqtt';
 import type { Meter } from '../measure/meter.ts';
 import { BYTES_RECEIVED, CORRUPTED, DELIVERY_TIME, RECEIVED } from '../measure/series.ts';
@@ -7,6 +8,8 @@ import { BYTES_RECEIVED, CORRUPTED, DELIVERY_TIME, RECEIVED } from '../measure/s
 export interface ReceiverOptions {
   readonly runHash: number;
   readonly clockDomain: number;
+  /** What came, message by message. */
+  readonly book: SubscriberBook;
   /** Where messages of an entry, a stage and a QoS are booked. */
   meter(entry: number, stage: number, qos: 0 | 1): Meter;
   /** The stage that owns what carries no stamp. */
@@ -21,6 +24,15 @@ export interface ReceiverOptions {
 export class Receiver {
   readonly #options: ReceiverOptions;
   readonly #stamp = new StampReader();
+  readonly #arrival: Arrival = {
+    position: 0,
+    entry: 0,
+    stage: 0,
+    retained: false,
+    bytes: new Uint8Array(0),
+    payloadAt: 0,
+    payloadLength: 0,
+  };
   /** The meter used last: messages of one entry and stage come in crowds. */
   #meter: Meter | null = null;
   #meterEntry = -1;
@@ -36,7 +48,7 @@ export class Receiver {
     this.#meter = null;
   }
 
-  onPublish(entry: number, publish: InboundPublish): void {
+  onPublish(position: number, entry: number, publish: InboundPublish): void {
     const { bytes, payloadAt, payloadLength, qos } = publish;
     const outcome = this.#stamp.read(bytes, payloadAt, payloadLength);
     const ours = outcome === STAMP_OK && this.#stamp.runHash === this.#options.runHash;
@@ -47,10 +59,18 @@ export class Receiver {
     const meter = this.#meterOf(entry, stage, qos === 0 ? 0 : 1);
     meter.add(RECEIVED, 1);
     meter.add(BYTES_RECEIVED, payloadLength);
-    if (outcome === STAMP_CORRUPT) meter.add(CORRUPTED, 1);
     if (ours && this.#stamp.clockDomain === this.#options.clockDomain) {
       meter.elapsed(DELIVERY_TIME, this.#stamp.timesUs, DUE);
     }
+    const arrival = this.#arrival;
+    arrival.position = position;
+    arrival.entry = entry;
+    arrival.stage = stage;
+    arrival.retained = publish.retain;
+    arrival.bytes = bytes;
+    arrival.payloadAt = payloadAt;
+    arrival.payloadLength = payloadLength;
+    if (this.#options.book.receive(arrival, this.#stamp, outcome)) meter.add(CORRUPTED, 1);
   }
 
   #meterOf(entry: number, stage: number, qos: 0 | 1): Meter {

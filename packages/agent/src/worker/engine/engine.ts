@@ -152,6 +152,8 @@ export class Engine implements TimelineListener {
   onClock(stage: number, clockUs: number): void {
     const needs = item(this.#needs, stage);
     const spec = item(this.#options.plan.stages, stage);
+    // Subscribers of the prologue are ready by now, beside streams that went on all the time.
+    for (const { run } of this.#liveStage(stage).runs) run.mark();
     this.#beginRuns(stage, clockUs, (key) => !(needs.prologue && needs.continues.has(key)));
     for (const work of spec.run) this.#group(work).disconnectIfAsked(work, clockUs);
     if (spec.forUs === null) return;
@@ -278,7 +280,7 @@ export class Engine implements TimelineListener {
   /** Names what is left as unfinished. */
   #cutOff(): void {
     for (const live of this.#live.slice()) {
-      for (const { run } of live.runs) if (!run.resolved) run.cutOff();
+      for (const { group, run } of live.runs) if (!run.resolved) group.publishing.cutOff(run);
       this.#close(live);
     }
   }

@@ -120,6 +120,7 @@ export class GroupLoad implements ClientHandlers {
   }
 
   onDisconnecting(position: number): void {
+    this.subscribing.onDisconnecting(position);
     this.publishing.onLost(position, true);
   }
 }

@@ -27,6 +27,7 @@ export class GroupPublishing implements PublishGroup {
   readonly states: Uint8Array;
   readonly blocked: Uint8Array;
   readonly table: InflightTable;
+  readonly seqs: Uint32Array;
   readonly kept: KeptMessages | null;
   readonly streams: readonly Stream[];
   readonly #services: GroupServices;
@@ -52,6 +53,7 @@ export class GroupPublishing implements PublishGroup {
     this.blocked = new Uint8Array(order.count);
     const window = tableWindow(services);
     this.table = new InflightTable({ clients: order.count, window });
+    this.seqs = new Uint32Array(this.table.entries);
     this.kept = group.connect.cleanStart ? null : new KeptMessages();
     this.streams = Array.from(group.publish, (_, index) => this.#stream(index));
     this.#ackTimeoutUs = Math.min(...Array.from(group.publish, (each) => each.ackTimeoutUs));
@@ -83,7 +85,13 @@ export class GroupPublishing implements PublishGroup {
     const paced = activity.pace.kind !== 'max';
     const { subject, qos } = stream;
     const meter = this.#services.recorder.meter({ kind: 'publish', subject, stage, qos });
-    const options = { stage, stream, meter, window: activity.inflight, paced };
+    const { ledger, firstSubject } = this.#services;
+    const book = ledger.publishers.book({
+      stream: firstSubject + activity.stream,
+      stage,
+      numbers: this.order.numbers,
+    });
+    const options = { stage, stream, meter, book, window: activity.inflight, paced };
     const common = { order: this.order, clockUs, count: spec.count, meter, moment: this.moment };
     const makeFeed = (outlet: Outlet): Feed =>
       paced
@@ -139,7 +147,9 @@ export class GroupPublishing implements PublishGroup {
       const stream = item(this.streams, at(table.stream, entry));
       if (nowUs - at(table.sentUs, entry) >= stream.ackTimeoutUs) {
         const position = table.clientOf(entry);
-        stream.runOf(at(table.stage, entry))?.timedOut(position);
+        const run = stream.runOf(at(table.stage, entry));
+        run?.unresolved(position, entry);
+        run?.timedOut(position);
         table.expire(entry);
         this.pump(position);
       }
@@ -179,6 +189,8 @@ export class GroupPublishing implements PublishGroup {
     const { table } = this;
     let entry = table.nextOf(position, 0);
     while (entry >= 0) {
+      const run = item(this.streams, at(table.stream, entry)).runOf(at(table.stage, entry));
+      run?.unresolved(position, entry);
       table.release(entry);
       entry = table.nextOf(position, table.positionOf(entry) + 1);
     }
@@ -196,19 +208,33 @@ export class GroupPublishing implements PublishGroup {
 
   /** The drain of a run is over. */
   drainOver(run: StageRun): void {
+    this.#expireAll(run);
+    run.drainOver();
+  }
+
+  /** The load was cut off in the middle of a run. */
+  cutOff(run: StageRun): void {
+    this.#expireAll(run);
+    run.cutOff();
+  }
+
+  showGauges(): void {
+    for (const run of this.#runs) run.showGauges();
+  }
+
+  /** Gives up all that a run has in flight. */
+  #expireAll(run: StageRun): void {
     const { table } = this;
     let entry = table.oldest();
     while (entry >= 0) {
       const next = table.after(entry);
       const stream = item(this.streams, at(table.stream, entry));
-      if (at(table.stage, entry) === run.stage && stream.runs.includes(run)) table.expire(entry);
+      if (at(table.stage, entry) === run.stage && stream.runs.includes(run)) {
+        run.unresolved(table.clientOf(entry), entry);
+        table.expire(entry);
+      }
       entry = next;
     }
-    run.drainOver();
-  }
-
-  showGauges(): void {
-    for (const run of this.#runs) run.showGauges();
   }
 
   #resend(position: number, kept: KeptMessages): void {

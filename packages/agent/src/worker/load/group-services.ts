@@ -1,3 +1,4 @@
+import type { WorkerLedger } from '@squall/core/ledger/worker';
 import type { Group, MqttTarget, Plan } from '@squall/core/plan';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
 import type { ClientOrder } from '../clients/client-order.ts';
@@ -9,10 +10,13 @@ import type { RenderContext } from '../publish/render-context.ts';
 export interface GroupServices {
   readonly plan: Plan;
   readonly group: Group;
+  /** Index of the group in the plan. */
+  readonly groupIndex: number;
   readonly target: MqttTarget;
   readonly order: ClientOrder;
   readonly context: RenderContext;
   readonly recorder: Recorder;
+  readonly ledger: WorkerLedger;
   readonly moment: Moment;
   readonly runHash: number;
   readonly clockDomain: number;

@@ -1,3 +1,4 @@
+import type { SubscriberBook } from '@squall/core/ledger/worker';
 import type { MetricName } from '@squall/core/metrics';
 import type { SubscribeEntry } from '@squall/core/plan';
 import { compileTemplate, type Template } from '@squall/core/template';
@@ -30,6 +31,7 @@ export class GroupSubscribing {
   readonly #filters: readonly (readonly Template[])[];
   readonly #subscriptions: Subscriptions;
   readonly #receiver: Receiver;
+  readonly #book: SubscriberBook;
   readonly #askedUs = new Float64Array(1);
 
   constructor(services: GroupServices, clients: () => MqttClients, connections: GroupConnections) {
@@ -48,7 +50,9 @@ export class GroupSubscribing {
         failed: (position, entry, why) => this.#failed(position, entry, why),
       },
     });
+    this.#book = services.ledger.subscribers.book(services.groupIndex, order.numbers);
     this.#receiver = new Receiver({
+      book: this.#book,
       runHash: services.runHash,
       clockDomain: services.clockDomain,
       stages: plan.stages.length,
@@ -85,6 +89,12 @@ export class GroupSubscribing {
 
   onClosed(position: number): void {
     this.#subscriptions.onClosed(position);
+    this.#book.disconnected(position);
+  }
+
+  /** The plan disconnects the client, which ends its subscriptions. */
+  onDisconnecting(position: number): void {
+    this.#book.ended(position);
   }
 
   onGaveUp(position: number): void {
@@ -99,6 +109,7 @@ export class GroupSubscribing {
     const entry = suback.packetId - SUBSCRIBE_PACKET_IDS.first;
     if (entry < 0 || entry >= this.#entries.length) return;
     const nowUs = momentOf(this.#services.moment);
+    this.#bookGrants(position, entry, suback);
     const refusals = subackRefusals(suback);
     const granted = refusals.length === 0;
     const tookUs = this.#subscriptions.onSuback(position, entry, { granted, nowUs });
@@ -116,7 +127,7 @@ export class GroupSubscribing {
   onPublish(position: number, publish: InboundPublish): void {
     // With one entry there is no question which one a message is for.
     const entry = this.#entries.length === 1 ? 0 : this.#entryOf(position, publish);
-    if (entry >= 0) this.#receiver.onPublish(entry, publish);
+    if (entry >= 0) this.#receiver.onPublish(position, entry, publish);
   }
 
   /** Opens the series of a stage, so that they show even where nothing comes. */
@@ -131,6 +142,24 @@ export class GroupSubscribing {
   /** Meters of retired stages went with the slice. */
   afterCut(): void {
     this.#receiver.forget();
+  }
+
+  /** The broker's word counts for the ledger, even where it comes too late for us. */
+  #bookGrants(position: number, entry: number, suback: InboundSuback): void {
+    const first = this.#firstFilter(entry);
+    const filters = Math.min(suback.codesLength, item(this.#filters, entry).length);
+    for (let k = 0; k < filters; k++) {
+      const code = at(suback.bytes, suback.codesAt + k);
+      if (subackFailure(code) === null) this.#book.granted(position, first + k, code);
+      else this.#book.refused(position, first + k);
+    }
+  }
+
+  /** Filters are numbered over all entries of the group. */
+  #firstFilter(entry: number): number {
+    let first = 0;
+    for (let k = 0; k < entry; k++) first += item(this.#filters, k).length;
+    return first;
   }
 
   #subscribe(position: number, entry: number): void {

@@ -14,6 +14,8 @@ export interface PublishGroup {
   /** 1 where bytes of the client were seen waiting in user space. */
   readonly blocked: Uint8Array;
   readonly table: InflightTable;
+  /** Number of the message in flight, by entry of the table: for the ledger. */
+  readonly seqs: Uint32Array;
   /** Copies of what is in flight, where sessions outlive connections. */
   readonly kept: KeptMessages | null;
   /** Bytes of the client in user space. */

@@ -1,4 +1,5 @@
 // Data path
+import type { PublisherBook } from '@squall/core/ledger/worker';
 import { CONNECTED, FAILED } from '../clients/connection-state.ts';
 import { at } from '../element.ts';
 import { UNSENT_LIMIT_BYTES } from '../limits.ts';
@@ -33,6 +34,8 @@ export interface StageRunOptions {
   readonly stage: number;
   readonly stream: Stream;
   readonly meter: Meter;
+  /** Numbers the messages, and knows at the end what became of each. */
+  readonly book: PublisherBook;
   /** In-flight window a client in this stage. */
   readonly window: number;
   /** Whether messages have due times of their own, so that `publish_time` means something. */
@@ -55,7 +58,7 @@ export class StageRun implements Outlet {
   readonly #stream: Stream;
   readonly #window: number;
   readonly #paced: boolean;
-  readonly #seq: Uint32Array;
+  readonly #book: PublisherBook;
   readonly #unsent: Uint32Array;
   readonly #unsentBytes: Float64Array;
   /** QoS 1 messages in flight, unsent ones included. */
@@ -76,7 +79,7 @@ export class StageRun implements Outlet {
     this.#window = options.window;
     this.#paced = options.paced;
     this.#place.stage = options.stage;
-    this.#seq = new Uint32Array(count);
+    this.#book = options.book;
     this.#unsent = new Uint32Array(count);
     this.#unsentBytes = new Float64Array(count);
     this.#inflight = new Uint16Array(count);
@@ -116,13 +119,13 @@ export class StageRun implements Outlet {
   hand(position: number, dueUs: Float64Array): boolean {
     const place = this.#place;
     place.position = position;
-    place.seq = at(this.#seq, position);
+    place.seq = this.#book.nextOf(position);
     const bytes = this.#stream.publish(place, dueUs);
     if (bytes < 0) {
       this.#fail(position, `${NOT_RENDERED}${this.#stream.failure}`, 1);
       return false;
     }
-    this.#seq[position] = place.seq + 1;
+    this.#book.handed(position);
     this.#unsent[position] = at(this.#unsent, position) + 1;
     this.#unsentBytes[position] = at(this.#unsentBytes, position) + bytes;
     this.#unsentTotal += 1;
@@ -168,6 +171,16 @@ export class StageRun implements Outlet {
     if (this.#paced) this.meter.elapsed(PUBLISH_TIME, table.dueUs, entry);
   }
 
+  /** Notes where every client is when the stage's clock starts, if the stream was running before. */
+  mark(): void {
+    this.#book.mark();
+  }
+
+  /** No acknowledgement will be counted for this message in flight: it may have arrived or not. */
+  unresolved(position: number, entry: number): void {
+    this.#book.unresolved(position, at(this.#stream.group.seqs, entry));
+  }
+
   /** The oldest message of this client got no acknowledgement in time. */
   timedOut(position: number): void {
     const unsent = at(this.#unsent, position);
@@ -185,6 +198,7 @@ export class StageRun implements Outlet {
     const unsent = at(this.#unsent, position);
     const inflight = at(this.#inflight, position);
     this.#fail(position, LOST_BEFORE_SENT, unsent);
+    this.#leaveUnsent(position);
     this.#fail(position, CONNECTION_LOST, inflight - unsent);
     this.#forgetUnsent(position, unsent);
     this.#landed(position, inflight);
@@ -208,6 +222,7 @@ export class StageRun implements Outlet {
     for (let position = 0; position < this.#unsent.length; position++) {
       const unsent = at(this.#unsent, position);
       this.#fail(position, UNSENT_BY_DRAIN_END, unsent);
+      this.#leaveUnsent(position);
       this.#fail(position, NO_ACK_BY_DRAIN_END, at(this.#inflight, position) - unsent);
     }
     this.#forgetAll();
@@ -219,12 +234,19 @@ export class StageRun implements Outlet {
     const inflight = Math.max(0, this.#inflightTotal - this.#unsentTotal);
     this.meter.fail('unfinished', UNFINISHED_WAITING, waiting);
     this.meter.fail('unfinished', UNFINISHED_IN_FLIGHT, inflight);
+    for (let position = 0; position < this.#unsent.length; position++) this.#leaveUnsent(position);
     this.#forgetAll();
   }
 
   showGauges(): void {
     if (this.#stream.qos === 1) this.meter.gauge(INFLIGHT, this.#inflightTotal);
     this.meter.gauge(BACKLOG, this.feed.waiting);
+  }
+
+  /** At QoS 0, what the kernel has not taken whole may arrive or not. At QoS 1 entries tell. */
+  #leaveUnsent(position: number): void {
+    const unsent = at(this.#unsent, position);
+    if (this.#stream.qos === 0 && unsent > 0) this.#book.unresolvedTail(position, unsent);
   }
 
   #fail(position: number, reason: string, n: number): void {

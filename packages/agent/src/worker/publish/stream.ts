@@ -63,6 +63,7 @@ export class Stream {
       table.sentUs[entry] = momentOf(group.moment);
       table.stage[entry] = place.stage;
       table.stream[entry] = this.index;
+      group.seqs[entry] = place.seq;
       message.packetId = table.packetId(entry);
       this.inflight[position] = at(this.inflight, position) + 1;
       group.kept?.keep(entry, message, source.ownTopics);

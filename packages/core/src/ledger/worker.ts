@@ -1,0 +1,5 @@
+/** What a worker needs of the ledger: the data path, without the join and its judgement. */
+export type { LedgerPage, PageClock } from './page.ts';
+export type { PublisherBook } from './publisher-ledger.ts';
+export type { Arrival, SubscriberBook } from './subscriber-book.ts';
+export { WorkerLedger, type WorkerLedgerOptions } from './worker-ledger.ts';

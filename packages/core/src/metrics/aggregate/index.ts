@@ -1,4 +1,5 @@
 export type { FoldOutcome, MissingFrames } from './frame-book.ts';
+export { GaugeSteps } from './gauge-steps.ts';
 export { compareMoments, type Moment, momentOf } from './moments.ts';
 export {
   type AgentExample,
@@ -10,6 +11,7 @@ export {
   WATERMARK_US,
 } from './run-aggregate.ts';
 export { MAX_REASONS, OTHER_REASONS, type SeriesTotal } from './series-store.ts';
+export { spreadOverSteps, type StepShare } from './step-spread.ts';
 export type { StepTimes } from './time-column.ts';
 export {
   MAX_STEPS,

@@ -31,6 +31,11 @@ export function judgeLedger(result: LedgerResult, plan: Pick<Plan, 'stages'>): L
   };
 }
 
+/** One row by itself: what fails it, and what keeps it from being judged. */
+export function judgeRow(row: LedgerRow): { failures: string[]; doubts: string[] } {
+  return { failures: failuresOf(row), doubts: doubtsOf(row) };
+}
+
 function failuresOf(row: LedgerRow): string[] {
   const { qos, lost, expected, lostDisconnected, duplicated, corrupted } = row;
   const failures: string[] = [];

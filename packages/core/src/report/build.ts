@@ -1,9 +1,11 @@
+import { judgeLedger } from '../ledger/judgement.ts';
 import type { RunAggregate } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
 import { booksOf } from './books.ts';
 import { emptinessOf } from './emptiness.ts';
 import { agentFigures, groupFigures } from './figures.ts';
 import type { AgentRecord, ReportInput, StageRecord } from './input.ts';
+import { ledgerRows } from './ledger-rows.ts';
 import { type Report, REPORT_SCHEMA } from './model.ts';
 import { redactPlan, redactVars } from './redact.ts';
 import { timelineOf } from './timeline.ts';
@@ -24,7 +26,9 @@ export function buildReport(input: ReportInput): Report {
   );
   const books = booksOf(input);
   const validity = judgeValidity(input, books);
+  const ledger = input.ledger === undefined ? null : judgeLedger(input.ledger, plan);
   const decision = decide({
+    ...(ledger === null ? {} : { ledger }),
     outcome: input.outcome,
     validity,
     thresholds: input.thresholds,
@@ -35,7 +39,7 @@ export function buildReport(input: ReportInput): Report {
     schema: REPORT_SCHEMA,
     run: runOf(input, at),
     ...decision,
-    notes: notesOf(input),
+    notes: [...notesOf(input), ...(ledger?.notes ?? [])],
     validity,
     plan: redactPlan(plan),
     split: splitOf(input),
@@ -43,7 +47,7 @@ export function buildReport(input: ReportInput): Report {
     stages: input.stages.map((stage) => stageOf(stage, { plan, at })),
     groups,
     failures: failuresOf(input, at),
-    ledger: [],
+    ledger: ledgerRows(input.ledger, { plan, at }),
     books,
     thresholds: input.thresholds.map((threshold) => thresholdOf(threshold, at)),
     balance: [],
@@ -78,11 +82,11 @@ function runOf({ run, plan }: ReportInput, at: At): Report['run'] {
 }
 
 /** What a reader would else take for granted. */
-function notesOf({ plan, notes, aggregate }: ReportInput): string[] {
+function notesOf({ plan, notes, aggregate, ledger }: ReportInput): string[] {
   const subscribes = plan.groups.some((group) => group.subscribe.length > 0);
   const unverified =
-    aggregate !== null && subscribes
-      ? ['Delivery was not verified: this version counts what is received, but not what is lost.']
+    aggregate !== null && subscribes && ledger === undefined
+      ? ['Delivery was not verified: what was received is counted, but not what was lost.']
       : [];
   return [...unverified, ...notes];
 }

@@ -1,3 +1,4 @@
+import type { LedgerResult } from '../ledger/row.ts';
 import type { RunAggregate } from '../metrics/index.ts';
 import type { AgentShare } from '../partition/partition.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -22,6 +23,8 @@ export interface ReportInput {
   readonly thresholds: readonly ThresholdResult[];
   /** From `GeneratorWatch.facts()`. */
   readonly generator: GeneratorFacts;
+  /** From `LedgerJoin.join()`; left out where delivery was not verified. */
+  readonly ledger?: LedgerResult;
   readonly outcome: RunOutcome;
   /** Warnings of the run that a reader should know, one sentence each. */
   readonly notes: readonly string[];

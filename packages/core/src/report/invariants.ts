@@ -17,6 +17,7 @@ export function checkReport(report: Report): string[] {
     ...checkAgents(report),
     ...checkFrames(report),
     ...checkBooks(report),
+    ...checkLedger(report),
     ...checkThresholds(report),
     ...checkSplit(report),
     ...checkTimeline(report),
@@ -148,6 +149,24 @@ function checkBooks({ books, validity }: Report): string[] {
     if (holds !== (left === right)) return [`book "${equation}": holds is not what it says`];
     const told = validity.findings.some((one) => one.check === 'books');
     return holds || told ? [] : [`book "${equation}" does not balance and no finding says so`];
+  });
+}
+
+function checkLedger({ ledger, verdict }: Report): string[] {
+  return ledger.flatMap((row) => {
+    const { from, to, expected, unique, lost, received, lostDisconnected } = row;
+    const { duplicated, unresolved, unresolvedArrived, unexpected, foreign, corrupted } = row;
+    const wrong: string[] = [];
+    const arrived = unique + duplicated + unresolvedArrived + unexpected + foreign + corrupted;
+    if (expected !== unique + lost) wrong.push(`ledger ${from} → ${to}: expected is not the sum`);
+    if (received !== arrived) wrong.push(`ledger ${from} → ${to}: received is not the sum`);
+    if (lostDisconnected > lost || unresolvedArrived > unresolved) {
+      wrong.push(`ledger ${from} → ${to}: a part is larger than its whole`);
+    }
+    if (verdict === 'pass' && row.state !== 'pass') {
+      wrong.push(`the run passes, but the ledger of ${from} → ${to} does not`);
+    }
+    return wrong;
   });
 }
 

@@ -17,7 +17,7 @@ interface CaseOutcome {
 
 /**
  * The report as JUnit XML, for the pages of a build server: a case per threshold, one per check of
- * the harness, one for each equation of the books, and one for the run itself. What is uncertain is
+ * the harness, one for each equation of the books and each row of the ledger, and one for the run. What is uncertain is
  * `skipped`, what the harness did wrong an `error`.
  */
 export function toJunit(report: Report): string {
@@ -26,6 +26,7 @@ export function toJunit(report: Report): string {
     ...report.thresholds.map((threshold) => thresholdCase(report, threshold)),
     ...CHECKS.filter((check) => check !== 'books').map((check) => checkCase(report, check)),
     ...report.books.map((book) => bookCase(report, book)),
+    ...report.ledger.map((row) => ledgerCase(report, row)),
   ];
   const counts = [
     attribute('tests', cases.length),
@@ -141,6 +142,15 @@ function bookCase({ run }: Report, book: Report['books'][number]): Case {
   if (holds) return { ...base, note: text, outcome: null };
   const message = `the books do not balance: ${left} is not ${right}`;
   return { ...base, note: '', outcome: { kind: 'error', type: 'books', message, text: message } };
+}
+
+function ledgerCase({ run }: Report, row: Report['ledger'][number]): Case {
+  const { from, to, qos, state, remark, expected, unique, lost } = row;
+  const base = { classname: `${run.name}.ledger`, name: `${from} to ${to} at QoS ${qos}` };
+  const text = `expected ${expected}, arrived ${unique}, lost ${lost}`;
+  if (state === 'pass') return { ...base, note: text, outcome: null };
+  const kind = state === 'fail' ? 'failure' : 'skipped';
+  return { ...base, note: '', outcome: { kind, type: state, message: remark, text } };
 }
 
 function drawCase({ classname, name, outcome, note }: Case): string[] {

@@ -163,9 +163,26 @@ const ledgerPair = z.strictObject({
   unresolved: count,
   unresolvedArrived: count,
   unverifiable: count,
+  pairs: count.describe('publishing × subscribing clients'),
+  lostDisconnected: count.describe('of the lost: while the subscriber had no connection'),
+  copies: count.describe('further copies for overlapping subscriptions; in no other figure'),
+  unverifiablePairs: count,
+  unverifiableFrom: z.array(text).describe('agents whose ledger did not come, or not whole'),
+  inexactPairs: count.describe('with more gaps than are kept: their figures are bounds'),
+  undecidedPairs: count.describe('subscribed while messages were on their way, and got none'),
+  state: z.enum(['pass', 'fail', 'inconclusive']).describe('judged without warm-up stages'),
+  remark: text.describe('why it is not a pass'),
   examples: z.record(
     text,
-    z.array(z.strictObject({ client: text, seq: count, sentAt: moment.nullable() })),
+    z.array(
+      z.strictObject({
+        client: text.describe('client id of the publisher; empty where it is not known'),
+        subscriber: text,
+        seq: count,
+        sentAt: moment.nullable(),
+        while: z.literal('disconnected').optional(),
+      }),
+    ),
   ),
 });
 
@@ -221,7 +238,9 @@ export const reportSchema = z.strictObject({
       ),
     }),
   ),
-  ledger: z.array(ledgerPair).describe('empty: delivery was not verified'),
+  ledger: z
+    .array(ledgerPair)
+    .describe('by publish stream, subscribe entry and QoS; empty: delivery was not verified'),
   books: z.array(z.strictObject({ equation: text, left: count, right: count, holds: z.boolean() })),
   thresholds: z.array(threshold),
   balance: z.array(

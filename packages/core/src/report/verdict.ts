@@ -1,3 +1,4 @@
+import type { LedgerJudgement } from '../ledger/judgement.ts';
 import type { ThresholdResult } from '../thresholds/result.ts';
 import type { RunOutcome } from './input.ts';
 import type { ValidityState, Verdict } from './model.ts';
@@ -27,6 +28,8 @@ export interface VerdictInput {
   readonly thresholds: readonly ThresholdResult[];
   /** What should have happened and never did, one sentence each: nothing was tested there. */
   readonly emptiness: readonly string[];
+  /** From `judgeLedger()`. */
+  readonly ledger?: Pick<LedgerJudgement, 'failures' | 'inconclusive'>;
   readonly strict: boolean;
 }
 
@@ -122,12 +125,16 @@ interface Judged {
   readonly reasons: readonly string[];
 }
 
-function judgedVerdict({ thresholds, emptiness, outcome }: VerdictInput): Judged {
+function judgedVerdict({ thresholds, emptiness, ledger, outcome }: VerdictInput): Judged {
   // The one that ended the run is the first reason already.
   const failed = thresholds
     .filter((one) => one.leadsTo === 'fail' && !(one.aborted && outcome.kind === 'threshold'))
-    .map(thresholdReason);
-  const open = thresholds.filter((one) => one.leadsTo === 'inconclusive').map(thresholdReason);
+    .map(thresholdReason)
+    .concat(ledger?.failures ?? []);
+  const open = thresholds
+    .filter((one) => one.leadsTo === 'inconclusive')
+    .map(thresholdReason)
+    .concat(ledger?.inconclusive ?? []);
   const warned = thresholds.filter((one) => one.leadsTo === 'warn').map(thresholdReason);
   // A run that a threshold ended has failed, whatever the results say of it.
   if (failed.length > 0 || outcome.kind === 'threshold') {

@@ -1,4 +1,4 @@
-import type { Slice } from '../metrics/index.ts';
+import type { SeriesDelta, Slice } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
 import { formatDuration } from '../units/index.ts';
 import { type Line, lineOf } from './line.ts';
@@ -62,6 +62,8 @@ export class Judge {
   readonly #judged: readonly Judged[];
   readonly #options: JudgeOptions;
   #results: readonly ThresholdResult[] | null = null;
+  /** Why thresholds on the ledger are inconclusive; null: they are not. */
+  #ledgerDoubt: string | null = 'delivery was not verified';
 
   /** @throws SquallError SQ_THRESHOLD for a threshold that a checked plan cannot have. */
   constructor(options: JudgeOptions, state?: JudgeState) {
@@ -94,6 +96,17 @@ export class Judge {
     if (this.#results !== null) return;
     this.#book.report(agent, slice);
     for (const { by } of this.#judged) by.add(slice);
+  }
+
+  /**
+   * Takes the figures of the delivery ledger (`ledgerSeries`), once, before `finish`. Where the ledger
+   * is not whole, `doubt` says why in one sentence: then nothing certain can be said of them.
+   */
+  takeLedger(series: readonly SeriesDelta[], doubt: string | null): void {
+    if (this.#results !== null) return;
+    this.#ledgerDoubt = doubt;
+    const slice = { stage: 0, phase: 'settle', n: 0, span: 1, fromUs: 0, toUs: 0 } as const;
+    for (const { by } of this.#judged) by.add({ ...slice, series, examples: [] });
   }
 
   /** Nobody waits for the agent any more; what it reported stays. */
@@ -193,7 +206,7 @@ export class Judge {
 
   /** Why nothing certain can be said, whatever was measured. */
   #doubt(line: Line): string | null {
-    if (line.info.late === true) return 'delivery was not verified in this version';
+    if (line.info.late === true) return this.#ledgerDoubt;
     if (line.metric !== 'delivery_time') return null;
     if (this.#options.untimedDeliveries === true) {
       return 'deliveries between hosts are not timed in this version';

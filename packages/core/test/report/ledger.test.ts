@@ -1,0 +1,93 @@
+import type { LedgerResult, LedgerRow } from '@squall/core/ledger';
+import { buildReport, checkReport, type Report, toJunit } from '@squall/core/report';
+import { describe, expect, it } from 'vitest';
+import { planOf } from '../thresholds/scene.ts';
+import { healthySlices, inputOf } from './scene.ts';
+
+const ROW: LedgerRow = {
+  from: 'devices',
+  to: 'readers',
+  qos: 1,
+  stage: 0,
+  pairs: 4,
+  expected: 40,
+  received: 40,
+  unique: 40,
+  lost: 0,
+  lostDisconnected: 0,
+  duplicated: 0,
+  copies: 0,
+  reordered: 0,
+  corrupted: 0,
+  unexpected: 0,
+  foreign: 0,
+  unresolved: 0,
+  unresolvedArrived: 0,
+  unverifiable: 0,
+  unverifiablePairs: 0,
+  unverifiableFrom: [],
+  inexactPairs: 0,
+  undecidedPairs: 0,
+  examples: {},
+};
+
+function reportOf(rows: readonly Partial<LedgerRow>[], more: Partial<LedgerResult> = {}): Report {
+  const ledger: LedgerResult = {
+    rows: rows.map((row) => ({ ...ROW, ...row })),
+    outside: [],
+    apart: { unstamped: 0, outside: 0, replayed: 0, untracked: 0 },
+    perSubscription: null,
+    missing: [],
+    ...more,
+  };
+  const report = buildReport(
+    inputOf({ plan: planOf([]), slices: healthySlices(), more: { ledger } }),
+  );
+  expect(checkReport(report)).toEqual([]);
+  return report;
+}
+
+describe('the ledger in the report', () => {
+  it('stands there by sender, receiver and QoS', () => {
+    const { ledger, verdict } = reportOf([{}, { stage: 1, expected: 2, unique: 2, received: 2 }]);
+    expect(verdict).toBe('pass');
+    expect(ledger).toHaveLength(1);
+    expect(ledger[0]).toMatchObject({
+      from: 'devices',
+      to: 'readers',
+      expected: 42,
+      state: 'pass',
+    });
+  });
+
+  it('fails the run where a message is lost at QoS 1, and names one', () => {
+    const example = { client: 'devices-2', subscriber: 'readers-1', seq: 9, sentAtUs: 1_500_000 };
+    const report = reportOf([{ lost: 1, unique: 39, received: 39, examples: { lost: [example] } }]);
+    expect(report).toMatchObject({ verdict: 'fail', exitCode: 99 });
+    expect(report.reasons[0]).toBe(
+      'devices → readers: 1 of 40 messages lost at QoS 1 (for example message 9 of devices-2 at readers-1)',
+    );
+    expect(report.ledger[0]?.examples['lost']).toEqual([
+      {
+        client: 'devices-2',
+        subscriber: 'readers-1',
+        seq: 9,
+        sentAt: '2026-11-30T12:00:01.500Z',
+      },
+    ]);
+    expect(toJunit(report)).toContain('<failure type="fail" message="devices → readers: 1 of 40');
+  });
+
+  it('makes the run inconclusive where it is not whole', () => {
+    const part = { unverifiable: 5, unverifiablePairs: 1, unverifiableFrom: ['b'] };
+    const report = reportOf([part], { missing: ['agent b, worker 0'] });
+    expect(report).toMatchObject({ verdict: 'inconclusive', exitCode: 112 });
+    expect(report.reasons).toContain('the delivery ledger lacks agent b, worker 0');
+    expect(toJunit(report)).toContain('<skipped message="devices → readers: 5 messages of 1 pair');
+  });
+
+  it('is empty where delivery was not verified', () => {
+    const report = buildReport(inputOf({ plan: planOf([]), slices: healthySlices() }));
+    expect(report.ledger).toEqual([]);
+  });
+});

@@ -3,15 +3,19 @@ import type { RunBus } from '@squall/core/bus';
 import type { Plan } from '@squall/core/plan';
 import { RedisBus, type RedisBusOptions } from '@squall/redis-bus';
 import { LinkBus } from './bus/link-bus.ts';
+import { clockDomain } from './clock-domain.ts';
 import { type AgentView, viewOf } from './hub/agent-view.ts';
 import { AgentHub } from './hub/hub.ts';
 import { RUN_TIMING, type RunTiming } from './limits.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { AgentQueue } from './run/agent-queue.ts';
+import type { SavedRun } from './run/checkpoint/saved-run.ts';
 import { Run } from './run/run.ts';
 import type { RunHandle } from './run/run-handle.ts';
 import { createRunId, type RunId } from './run/run-id.ts';
+import type { RunParts } from './run/run-parts.ts';
 import type { SubmitOptions } from './run/submit-options.ts';
+import type { Store } from './store/store.ts';
 import { systemTime, type TimeSource } from './time-source.ts';
 
 export interface ControllerOptions {
@@ -28,13 +32,20 @@ export interface ControllerOptions {
   readonly redis?: RedisBusOptions;
   /** Answers plain HTTP on the same port; agents come by WebSocket. */
   readonly requests?: RequestListener;
+  /** Where runs are put away while they go on, so that another process can go on with them. */
+  readonly checkpoints?: Pick<Store, 'saveCheckpoint'>;
+  /** Runs to go on with: what `loadSavedRuns` found. Their agents are let back in from the start. */
+  readonly resume?: readonly SavedRun[];
   /** For tests. */
+  readonly clockDomain?: string;
   readonly time?: TimeSource;
   readonly timing?: Partial<RunTiming>;
 }
 
 export interface Controller {
   readonly port: number;
+  /** The runs of `resume`, in that order. */
+  readonly resumed: readonly RunHandle[];
   /** Where agents dial: `ws://127.0.0.1:4747`. */
   readonly url: string;
   /** Address of the bus, fit to be printed; null where frames travel on the agents' own links. */
@@ -73,20 +84,38 @@ export async function startController(options: ControllerOptions): Promise<Contr
   const bus: RunBus = redis ?? new LinkBus(hub);
   const queue = new AgentQueue(() => hub.sessions());
   const runs = new Set<RunHandle>();
+  const surroundings = {
+    hub,
+    queue,
+    bus,
+    time,
+    timing,
+    logger,
+    checkpoints: options.checkpoints ?? null,
+    clockDomain: options.clockDomain ?? clockDomain(),
+  };
+  const begin = (own: Pick<RunParts, 'id' | 'plan' | 'options' | 'saved'>) => {
+    const run = new Run({ ...surroundings, ...own });
+    runs.add(run);
+    const over = () => runs.delete(run);
+    run.done.then(over, over);
+    return run;
+  };
+  // In the same breath as the port was opened: no agent can have been turned away.
+  const resumed = (options.resume ?? []).map((saved) => {
+    const { id, plan, options: submitted } = saved;
+    return begin({ id, plan, options: submitted, saved });
+  });
   return {
     port: hub.port,
+    resumed,
     url: `ws://${options.host.includes(':') ? `[${options.host}]` : options.host}:${hub.port}`,
     bus: redis?.shown ?? null,
     agents: () => hub.sessions().map(viewOf),
     onAgents: (listener) => hub.onChange(listener),
     agentGone: (id, reason) => hub.session(id)?.end(reason),
-    submit(plan, submitted, id = createRunId(time.utcMs())) {
-      const run = new Run({ id, plan, options: submitted, hub, queue, bus, time, timing, logger });
-      runs.add(run);
-      const over = () => runs.delete(run);
-      run.done.then(over, over);
-      return run;
-    },
+    submit: (plan, submitted, id = createRunId(time.utcMs())) =>
+      begin({ id, plan, options: submitted, saved: null }),
     async close() {
       for (const run of runs) run.stop('hard', 'api');
       await Promise.allSettled([...runs].map((run) => run.done));

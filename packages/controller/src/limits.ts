@@ -36,6 +36,9 @@ export const GOODBYE_US = 1_000_000;
 /** Suffixes tried for an agent id that is taken. */
 export const MAX_ID_SUFFIX = 999;
 
+/** Beyond their grace, how long a run that was taken up waits for its agents. */
+export const BACK_MARGIN_US = 5_000_000;
+
 /** Warnings of a run that its report keeps; later ones are only told. */
 export const MAX_WARNINGS = 200;
 

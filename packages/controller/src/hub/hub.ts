@@ -1,4 +1,9 @@
-import { CONTROL_PROTOCOL, type FromAgent, MAX_CONTROL_MESSAGE_BYTES } from '@squall/core/control';
+import {
+  type AgentFacts,
+  CONTROL_PROTOCOL,
+  type FromAgent,
+  MAX_CONTROL_MESSAGE_BYTES,
+} from '@squall/core/control';
 import type { RequestListener, Server } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
 import {
@@ -12,7 +17,7 @@ import type { Logger } from '../logger.ts';
 import type { TimeSource } from '../time-source.ts';
 import { Link } from './link.ts';
 import { listen } from './listen.ts';
-import { AgentSession, type SessionOwner } from './session.ts';
+import { AgentSession, type Reservation, type SessionOwner } from './session.ts';
 import { sameToken } from './token.ts';
 
 /** "Try again later" [RFC 6455 registry]. */
@@ -92,6 +97,16 @@ export class AgentHub {
 
   session(id: string): AgentSession | undefined {
     return this.#sessions.get(id);
+  }
+
+  /**
+   * An agent of a run that was taken up: it is at work in it, and comes back with `resume` within its
+   * grace. To be called before the first agent can dial in.
+   */
+  expect(agent: { id: string; facts: AgentFacts }, reservation: Reservation): AgentSession {
+    const session = this.#open(agent.id, agent.facts);
+    session.reserve(reservation);
+    return session;
   }
 
   /** Called when an agent joins, leaves, loses or gets back its link, or is reserved or freed. */
@@ -206,7 +221,9 @@ export class AgentHub {
     const before = this.#sessions.get(agent.id);
     // The same machine says hello again under this id, without its run: the old process is no more.
     if (before !== undefined && !before.lively && before.facts.host === agent.host) {
-      before.end('it was started again');
+      // One that is the very same process has given its run up: its controller was away too long.
+      const same = before.facts.pid === agent.pid;
+      before.end(same ? 'it has given up its share' : 'it was started again');
     }
     const id = this.#sessions.size < MAX_AGENTS ? this.#freeId(agent.id) : null;
     if (id === null) {
@@ -217,15 +234,16 @@ export class AgentHub {
       });
       return;
     }
-    const session = new AgentSession({
-      id,
-      facts: agent,
-      time: this.#options.time,
-      owner: this.#owner,
-    });
-    this.#sessions.set(id, session);
+    const session = this.#open(id, agent);
     session.attach(link);
     this.#options.logger.info(`agent ${id} joined from ${agent.host}, ${agent.workers} workers`);
+  }
+
+  #open(id: string, facts: AgentFacts): AgentSession {
+    const { time } = this.#options;
+    const session = new AgentSession({ id, facts, time, owner: this.#owner });
+    this.#sessions.set(id, session);
+    return session;
   }
 
   #freeId(wanted: string): string | null {

@@ -123,7 +123,8 @@ export class AgentSession {
       agent: this.id,
     });
     this.#watch();
-    if (old !== null) this.#reservation?.listener.linkUp(this);
+    // Whoever joins anew has no run yet.
+    this.#reservation?.listener.linkUp(this);
     this.#owner.changed();
   }
 

@@ -1,32 +1,43 @@
 import type { BusReceiver } from '@squall/core/bus';
-import type { RunAgent } from './run-agent.ts';
+import type { AgentPosition } from '../store/store.ts';
 
-/**
- * The one place where agents are told what they may forget. What is folded is as safe as it ever
- * becomes while the measurements live in this process alone; a checkpoint moves the moment, not the
- * place.
- */
+/** When frames are as safe as they ever become: in the measurements, or in a checkpoint of them. */
+type SafeWhen = 'folded' | 'saved';
+
+/** The one place where agents are told what they may forget. */
 export class Acknowledger {
   readonly #bus: BusReceiver;
-  readonly #told = new Map<RunAgent, number>();
+  readonly #safeWhen: SafeWhen;
+  readonly #told = new Map<string, AgentPosition>();
 
-  constructor(bus: BusReceiver) {
+  constructor(bus: BusReceiver, safeWhen: SafeWhen) {
     this.#bus = bus;
+    this.#safeWhen = safeWhen;
   }
 
-  /** Everything of the agent up to `seq` is in the measurements. */
-  folded(agent: RunAgent, seq: number): void {
-    this.#told.set(agent, seq);
-    this.#tell(agent, seq);
+  /** Everything of the agent up to here is in the measurements. */
+  folded(position: AgentPosition): void {
+    if (this.#safeWhen === 'folded') this.#take(position);
+  }
+
+  /** Everything up to here is in a checkpoint. */
+  saved(positions: readonly AgentPosition[]): void {
+    for (const position of positions) this.#take(position);
   }
 
   /** The agent has a new link: what was said on the old one may never have arrived. */
-  repeat(agent: RunAgent): void {
-    const seq = this.#told.get(agent) ?? 0;
-    if (seq > 0) this.#tell(agent, seq);
+  repeat(agent: string): void {
+    const position = this.#told.get(agent);
+    if (position !== undefined) this.#tell(position);
   }
 
-  #tell(agent: RunAgent, seq: number): void {
-    void this.#bus.acknowledge(agent.id, agent.epoch, seq);
+  #take(position: AgentPosition): void {
+    if (position.seq <= (this.#told.get(position.agent)?.seq ?? 0)) return;
+    this.#told.set(position.agent, position);
+    this.#tell(position);
+  }
+
+  #tell({ agent, epoch, seq }: AgentPosition): void {
+    void this.#bus.acknowledge(agent, epoch, seq);
   }
 }

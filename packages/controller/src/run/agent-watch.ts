@@ -53,7 +53,7 @@ export class AgentWatch implements ReservationListener {
     const started = measurements() !== null;
     voice.agent(agent, agent.finished === null ? (started ? 'active' : 'assigned') : 'done');
     roster().repeatOrders(agent);
-    acknowledger()?.repeat(agent);
+    acknowledger()?.repeat(agent.id);
     this.#scene.waiter.poke();
   }
 
@@ -63,6 +63,7 @@ export class AgentWatch implements ReservationListener {
 
   health(session: AgentSession, health: AgentHealth): void {
     this.#of(session)?.takeHealth(health);
+    this.#scene.waiter.poke();
   }
 
   warning(text: string): void {
@@ -78,8 +79,9 @@ export class AgentWatch implements ReservationListener {
     const { voice } = this.#scene;
     switch (message.type) {
       case 'ready':
-        agent.clockBoundUs = agent.session.clock?.boundUs ?? null;
-        // After a cut agents say everything again: what was ready once is perhaps active by now.
+        // After a cut agents say everything again: what was ready once is perhaps active by now, and
+        // the bound that counts is that of the mapping, which is made once.
+        agent.clockBoundUs ??= agent.session.clock?.boundUs ?? null;
         if (this.#scene.measurements() === null) voice.agent(agent, 'ready');
         return;
       case 'refused':
@@ -99,7 +101,7 @@ export class AgentWatch implements ReservationListener {
         this.#loseWorker(agent, message.worker, message.reason);
         return;
       case 'bus_state':
-        this.#scene.busWatch.state(agent, message);
+        this.#scene.busWatch.state(agent.id, message);
         return;
       case 'finished':
         this.#finish(agent, message);
@@ -129,7 +131,7 @@ export class AgentWatch implements ReservationListener {
 
   #loseWorker(agent: RunAgent, worker: number, reason: string): void {
     if (agent.workersLost.some((lost) => lost.worker === worker)) return;
-    agent.workersLost.push({ worker, reason });
+    agent.workersLost = [...agent.workersLost, { worker, reason }];
     this.#takeLoss(`worker ${worker} of agent ${agent.id} was lost: ${reason}`);
   }
 

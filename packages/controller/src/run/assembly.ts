@@ -6,7 +6,7 @@ import type { AgentSession, ReservationListener } from '../hub/session.ts';
 import type { RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
 import type { AgentQueue, AgentWish } from './agent-queue.ts';
-import { Roster } from './roster.ts';
+import { Roster, type RosterParts } from './roster.ts';
 import { FIRST_EPOCH, RunAgent } from './run-agent.ts';
 import type { RunId } from './run-id.ts';
 import { HURRY, type Waiter } from './waiter.ts';
@@ -22,6 +22,8 @@ export interface AssemblyScene {
   readonly timing: RunTiming;
   readonly waiter: Waiter;
   readonly listener: ReservationListener;
+  /** See `RosterParts`. */
+  readonly keep: RosterParts['keep'];
 }
 
 /**
@@ -123,7 +125,7 @@ function take(scene: AssemblyScene, sessions: readonly AgentSession[]): Roster {
     });
     return new RunAgent(session, byAgent.get(session.id) ?? { agent: session.id, workers: [] });
   });
-  return new Roster(scene.id.full, agents);
+  return new Roster({ run: scene.id.full, agents, keep: scene.keep });
 }
 
 function assign(scene: AssemblyScene, agent: RunAgent): void {

@@ -2,9 +2,10 @@ import type { BusNotice } from '@squall/core/bus';
 import type { FromAgent } from '@squall/core/control';
 import type { BusTrouble } from '@squall/core/report';
 import { formatDuration } from '@squall/core/units';
-import type { RunAgent } from './run-agent.ts';
+import type { SavedBusWatch } from './checkpoint/saved-run.ts';
 
-type BusState = Extract<FromAgent, { type: 'bus_state' }>;
+/** How an agent's end of the bus fares, as it says. */
+type BusState = Omit<Extract<FromAgent, { type: 'bus_state' }>, 'type' | 'run' | 'epoch'>;
 
 export interface BusWatchScene {
   warning(text: string): void;
@@ -13,17 +14,37 @@ export interface BusWatchScene {
 /** What happens to the bus of one run, as its receiver and its agents tell: said once, kept for the report. */
 export class BusWatch {
   readonly #scene: BusWatchScene;
-  readonly #states = new Map<RunAgent, BusState>();
-  readonly #memory: string[] = [];
-  readonly #long = new Map<string, number>();
-  #interruptions = 0;
-  #interruptedUs = 0;
-  #reason: string | null = null;
+  readonly #states: Map<string, BusState>;
+  readonly #memory: string[];
+  readonly #long: Map<string, number>;
+  #interruptions: number;
+  #interruptedUs: number;
+  #reason: string | null;
   #isDown = false;
-  #gaps = 0;
+  #gaps: number;
 
-  constructor(scene: BusWatchScene) {
+  /** `saved`: what an earlier life of the run knew. */
+  constructor(scene: BusWatchScene, saved: SavedBusWatch = NOTHING) {
     this.#scene = scene;
+    this.#states = new Map(saved.states);
+    this.#memory = [...saved.memory];
+    this.#long = new Map(saved.long);
+    this.#interruptions = saved.interruptions;
+    this.#interruptedUs = saved.interruptedUs;
+    this.#reason = saved.reason;
+    this.#gaps = saved.gaps;
+  }
+
+  toJSON(): SavedBusWatch {
+    return {
+      interruptions: this.#interruptions,
+      interruptedUs: this.#interruptedUs,
+      reason: this.#reason,
+      gaps: this.#gaps,
+      memory: this.#memory,
+      long: [...this.#long],
+      states: [...this.#states],
+    };
   }
 
   notice(notice: BusNotice): void {
@@ -58,16 +79,18 @@ export class BusWatch {
   }
 
   /** All figures are totals, so only what grew is news. */
-  state(agent: RunAgent, state: BusState): void {
+  state(agent: string, said: BusState): void {
+    const { trouble, interruptions, interruptedUs, lostFrames } = said;
+    const state = { trouble, interruptions, interruptedUs, lostFrames };
     const before = this.#states.get(agent);
     this.#states.set(agent, state);
     if (state.trouble !== null && before?.interruptions !== state.interruptions) {
-      this.#scene.warning(`agent ${agent.id} cannot send its measurements: ${state.trouble}`);
+      this.#scene.warning(`agent ${agent} cannot send its measurements: ${state.trouble}`);
     }
     const lost = state.lostFrames - (before?.lostFrames ?? 0);
     if (lost > 0) {
       this.#scene.warning(
-        `Redis has lost ${lost} frames of agent ${agent.id} that it had taken; they are sent again`,
+        `Redis has lost ${lost} frames of agent ${agent} that it had taken; they are sent again`,
       );
     }
   }
@@ -116,3 +139,13 @@ export class BusWatch {
     return [{ check: 'bus_gap', observed: this.#gaps, hint }];
   }
 }
+
+const NOTHING: SavedBusWatch = {
+  interruptions: 0,
+  interruptedUs: 0,
+  reason: null,
+  gaps: 0,
+  memory: [],
+  long: [],
+  states: [],
+};

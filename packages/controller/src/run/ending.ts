@@ -1,6 +1,6 @@
 import type { Plan } from '@squall/core/plan';
 import { stageNeeds } from '@squall/core/schedule';
-import type { RunTiming } from '../limits.ts';
+import { BACK_MARGIN_US, type RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
 import type { Roster } from './roster.ts';
 import type { RunAgent } from './run-agent.ts';
@@ -17,6 +17,19 @@ export interface EndingScene {
   /** Whether every frame of the agent up to its last one is in. */
   framesComplete(agent: RunAgent): boolean;
   warning(text: string): void;
+}
+
+/**
+ * After a restart of the controller: waits until every agent that still has something to say has said
+ * again where it is. Each has its grace to come back.
+ */
+export async function agentsBack(scene: EndingScene): Promise<void> {
+  const { plan, roster, time, waiter } = scene;
+  await waiter.wait({
+    until: () => roster.live().every((agent) => agent.isBack || scene.framesComplete(agent)),
+    deadlineUs: time.monotonicUs() + plan.limits.agentGraceUs + BACK_MARGIN_US,
+    yieldsTo: HURRY.hard,
+  });
 }
 
 /** After the end of the load: acknowledgements first, then whatever still arrives. */

@@ -43,8 +43,7 @@ export class Intake {
     const agent = roster.agents.find((candidate) => candidate.id === id);
     // What an agent measured before it was lost, or before it left too early, is true all the same.
     if (agent === undefined) return;
-    const seq = measurements.accept(agent, bytes);
-    if (seq !== null) acknowledger.folded(agent, seq);
+    if (measurements.accept(agent, bytes)) acknowledger.folded(measurements.position(agent));
     this.#scene.changed();
   }
 

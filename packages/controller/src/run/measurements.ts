@@ -14,7 +14,9 @@ import {
   type JudgeOptions,
   type ThresholdResult,
 } from '@squall/core/thresholds';
+import type { AgentPosition } from '../store/store.ts';
 import type { TimeSource } from '../time-source.ts';
+import type { SavedMeasurements } from './checkpoint/saved-run.ts';
 import { conditionHolds } from './condition.ts';
 import type { Roster } from './roster.ts';
 import type { RunAgent } from './run-agent.ts';
@@ -28,6 +30,8 @@ export interface MeasurementsScene {
   readonly startUs: number;
   /** How long a moment waits for agents that have not reported it. */
   readonly watermarkUs: number;
+  /** Of an earlier life of the run. */
+  readonly saved?: SavedMeasurements | undefined;
   warning(text: string): void;
 }
 
@@ -39,21 +43,24 @@ export class Measurements {
   readonly #judgeOptions: JudgeOptions;
   readonly generator: GeneratorWatch;
   #closed: Moment | null = null;
+  /** Where the watermark stands while agents catch up with a controller that was away. */
+  #heldUs: number | null = null;
   /** The stage whose condition was looked at last, and what came out. */
   #condition: { readonly stage: number; readonly at: Moment; readonly holds: boolean } | null =
     null;
 
   constructor(scene: MeasurementsScene) {
     this.#scene = scene;
-    this.aggregate = new RunAggregate(scene.run);
+    this.aggregate = new RunAggregate(scene.run, scene.saved?.aggregate);
     this.#judgeOptions = {
       plan: scene.plan,
       agents: scene.roster.agents.map((agent) => agent.id),
       untimedDeliveries: clockDomains(scene.roster).size > 1,
     };
-    this.judge = new Judge(this.#judgeOptions);
+    this.judge = new Judge(this.#judgeOptions, scene.saved?.judge);
     this.generator = new GeneratorWatch(
       scene.plan.stages.filter((stage) => stage.warmup).map((stage) => stage.index),
+      scene.saved?.generator,
     );
     this.aggregate.onSlice((agent, slice) => {
       this.judge.add(agent, slice);
@@ -61,29 +68,42 @@ export class Measurements {
     });
   }
 
-  /** The sequence up to which the agent may forget, or null where the frame is no good. */
-  accept(agent: RunAgent, bytes: Uint8Array): number | null {
+  toJSON(): SavedMeasurements {
+    const { aggregate, judge, generator } = this;
+    return {
+      aggregate: aggregate.toJSON(),
+      judge: judge.toJSON(),
+      generator: [...generator.toJSON()],
+    };
+  }
+
+  /** Nothing is called late that ended after this moment; null: the time goes on. */
+  holdAt(momentUs: number | null): void {
+    this.#heldUs = momentUs;
+  }
+
+  /** False where the frame is no good. */
+  accept(agent: RunAgent, bytes: Uint8Array): boolean {
     const frame = this.#decode(agent, bytes);
-    if (frame === null) return null;
+    if (frame === null) return false;
     const outcome = this.aggregate.fold(frame);
-    if (outcome === 'foreign') return null;
+    if (outcome === 'foreign') return false;
     if (outcome === 'conflict') {
       this.#scene.warning(
         `frames ${frame.seqFrom}–${frame.seqTo} of agent ${agent.id} overlap with earlier ones`,
       );
     }
     this.close();
-    return this.aggregate.contiguousSeq(agent.id, agent.epoch);
+    return true;
   }
 
   /** Closes what all agents have reported, or what has waited long enough for those that are late. */
   close(): void {
-    const { roster, time, startUs, watermarkUs } = this.#scene;
+    const { roster, watermarkUs } = this.#scene;
     const reporting = roster.live().filter((agent) => agent.finished === null);
     // Once all have finished nothing more is awaited: everything that came is closed.
     const ids = (reporting.length > 0 ? reporting : roster.live()).map((agent) => agent.id);
-    const nowUs = time.monotonicUs() - startUs;
-    this.#closed = this.aggregate.closedUpTo(ids, nowUs, watermarkUs);
+    this.#closed = this.aggregate.closedUpTo(ids, this.#nowUs(), watermarkUs);
   }
 
   /** How the thresholds would come out if the run ended now. */
@@ -101,7 +121,7 @@ export class Measurements {
 
   /** A threshold with `abort` that is broken by now; told once. */
   broken(): AbortDecision | null {
-    return this.judge.advance(this.#scene.time.monotonicUs() - this.#scene.startUs);
+    return this.judge.advance(this.#nowUs());
   }
 
   /** µs on the run's timeline up to which the figures are complete, as far as they ever will be. */
@@ -134,11 +154,18 @@ export class Measurements {
 
   /** Whether all frames of an agent that has finished are in. */
   complete(agent: RunAgent): boolean {
-    return agent.finished !== null && this.acknowledged(agent) >= agent.finished.lastSeq;
+    return agent.finished !== null && this.position(agent).seq >= agent.finished.lastSeq;
   }
 
-  acknowledged(agent: RunAgent): number {
-    return this.aggregate.contiguousSeq(agent.id, agent.epoch);
+  /** How far everything of the agent is in. */
+  position({ id, epoch }: RunAgent): AgentPosition {
+    return { agent: id, epoch, seq: this.aggregate.contiguousSeq(id, epoch) };
+  }
+
+  /** On the run's timeline. */
+  #nowUs(): number {
+    const { time, startUs } = this.#scene;
+    return (this.#heldUs ?? time.monotonicUs()) - startUs;
   }
 
   #decode(agent: RunAgent, bytes: Uint8Array): Frame | null {

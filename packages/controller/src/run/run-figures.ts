@@ -1,5 +1,6 @@
 import type { RunAggregate } from '@squall/core/metrics';
 import type { ThresholdResult } from '@squall/core/thresholds';
+import type { Load } from './load.ts';
 import type { AgentRunState } from './run-handle.ts';
 import type { RunAgent } from './run-agent.ts';
 import type { StageRecord } from './stage-walk.ts';
@@ -70,8 +71,20 @@ export function agentViewIn(agent: RunAgent, aggregate: RunAggregate | null): Ru
   };
 }
 
+/** `startedMs`: T, ms since the epoch. */
+export function figuresOf(load: Load, startedMs: number): RunFigures {
+  const { measurements, startUs, walk } = load;
+  return {
+    startedMs,
+    aggregate: measurements.aggregate,
+    closedUs: () => measurements.closedUs,
+    stages: () => walk.records.map((record) => spanOf(record, startUs)),
+    thresholds: () => measurements.thresholdsNow(),
+  };
+}
+
 /** `startUs`: T, µs of the monotonic clock. */
-export function spanOf(record: StageRecord, startUs: number): StageSpan {
+function spanOf(record: StageRecord, startUs: number): StageSpan {
   const { stage, enteredUs, clockUs, endUs } = record;
   return {
     name: stage.name,

@@ -8,12 +8,14 @@ export class RunVoice {
   readonly #run: string;
   readonly #logger: Logger;
   readonly #listeners = new Set<(event: RunEvent) => void>();
-  readonly #warnings: string[] = [];
+  readonly #warnings: string[];
   #state: RunState = 'waiting';
 
-  constructor(run: string, logger: Logger) {
+  /** `warnings`: what was told in an earlier life of the run. */
+  constructor(run: string, logger: Logger, warnings: readonly string[] = []) {
     this.#run = run;
     this.#logger = logger;
+    this.#warnings = [...warnings];
   }
 
   get state(): RunState {

@@ -1,59 +1,25 @@
-import type { BusReceiver, RunBus } from '@squall/core/bus';
-import { SquallError } from '@squall/core/errors';
 import type { Plan } from '@squall/core/plan';
 import { buildReport, type Report } from '@squall/core/report';
-import { linksOf } from '../bus/agent-links.ts';
-import type { AgentHub } from '../hub/hub.ts';
-import type { RunTiming } from '../limits.ts';
-import type { Logger } from '../logger.ts';
 import { reportInput } from '../report/report-input.ts';
-import type { TimeSource } from '../time-source.ts';
-import { Acknowledger } from './acknowledger.ts';
-import type { AgentQueue } from './agent-queue.ts';
 import { AgentWatch } from './agent-watch.ts';
 import { type AssemblyScene, gatherAgents, readyAgents } from './assembly.ts';
 import { BusWatch } from './bus-watch.ts';
-import { type Cut, stageEndOf } from './cut.ts';
-import { collect, settle } from './ending.ts';
+import { Checkpointer, type TakenRun } from './checkpoint/checkpointer.ts';
+import { restoreRoster, restartNote, whyNot } from './checkpoint/restored.ts';
+import type { SavedRun } from './checkpoint/saved-run.ts';
+import { takeRun } from './checkpoint/take-run.ts';
+import type { Cut } from './cut.ts';
+import { agentsBack, collect, type EndingScene, settle } from './ending.ts';
+import { type FrameWay, openWay } from './frame-way.ts';
 import { Intake } from './intake.ts';
-import { Measurements } from './measurements.ts';
+import { type Load, type LoadScene, newLoad, restoreLoad } from './load.ts';
 import { progressOf } from './progress.ts';
 import { Roster } from './roster.ts';
-import type { RunAgent } from './run-agent.ts';
-import { agentViewIn, type RunAgentView, type RunFigures, spanOf } from './run-figures.ts';
+import { agentViewIn, figuresOf, type RunAgentView, type RunFigures } from './run-figures.ts';
 import type { RunEvent, RunHandle, RunState } from './run-handle.ts';
-import type { RunId } from './run-id.ts';
+import type { RunParts } from './run-parts.ts';
 import { RunVoice } from './run-voice.ts';
-import { StageWalk } from './stage-walk.ts';
-import type { SubmitOptions } from './submit-options.ts';
 import { HURRY, type Hurry, Waiter } from './waiter.ts';
-
-export interface RunParts {
-  readonly id: RunId;
-  readonly plan: Plan;
-  readonly options: SubmitOptions;
-  readonly hub: AgentHub;
-  readonly queue: AgentQueue;
-  readonly bus: RunBus;
-  readonly time: TimeSource;
-  readonly timing: RunTiming;
-  readonly logger: Logger;
-}
-
-/** The way of the frames, from the moment on at which agents may use it. */
-interface FrameWay {
-  readonly receiver: BusReceiver;
-  readonly acknowledger: Acknowledger;
-}
-
-/** What there is once T is announced. */
-interface Load {
-  readonly startUs: number;
-  readonly measurements: Measurements;
-  readonly walk: StageWalk;
-  /** Null while there is load. */
-  endUs: number | null;
-}
 
 /**
  * One run from the first free agent to the report. `#tell` is the whole story: each step is a wait
@@ -70,16 +36,21 @@ export class Run implements RunHandle {
   #roster: Roster;
   #way: FrameWay | null = null;
   #load: Load | null = null;
-  #cut: Cut | null = null;
+  #checkpointer: Checkpointer | null = null;
+  #cut: Cut | null;
+  /** When everything was handed in; null before. */
+  #overUs: number | null;
   readonly #cleanup: (() => void)[] = [];
   readonly done: Promise<Report>;
 
   constructor(parts: RunParts) {
+    const { id, logger, saved, time } = parts;
+    const warning = (text: string) => this.#voice.warn(text);
     this.#parts = parts;
-    this.#waiter = new Waiter(parts.time);
-    this.#voice = new RunVoice(parts.id.full, parts.logger);
-    this.#roster = new Roster(parts.id.full, []);
-    this.#busWatch = new BusWatch({ warning: (text) => this.#voice.warn(text) });
+    this.#waiter = new Waiter(time, saved?.hurry);
+    this.#voice = new RunVoice(id.full, logger, saved?.warnings);
+    this.#roster = new Roster({ run: id.full, agents: [], keep: () => null });
+    this.#busWatch = new BusWatch({ warning }, saved?.busWatch);
     this.#watch = new AgentWatch({
       ...parts,
       busWatch: this.#busWatch,
@@ -90,8 +61,15 @@ export class Run implements RunHandle {
       measurements: () => this.#load?.measurements ?? null,
       cutShort: (cut, hurry) => this.#cutShort(cut, hurry),
     });
-    this.#submittedUs = parts.time.monotonicUs();
-    this.#submittedUtcMs = parts.time.utcMs();
+    this.#submittedUs = saved?.submittedUs ?? time.monotonicUs();
+    this.#submittedUtcMs = saved?.submittedUtcMs ?? time.utcMs();
+    this.#cut = saved?.cut ?? null;
+    this.#overUs = saved?.overUs ?? null;
+    if (saved !== null) {
+      const scene = { hub: parts.hub, listener: this.#watch, keep: () => this.#keep() };
+      this.#roster = restoreRoster(saved, scene);
+      this.#load = restoreLoad(this.#loadScene(), saved);
+    }
     this.#cleanup.push(
       parts.hub.onChange(() => this.#waiter.poke()),
       parts.queue.onChange(() => this.#waiter.poke()),
@@ -118,14 +96,8 @@ export class Run implements RunHandle {
   get figures(): RunFigures | null {
     const load = this.#load;
     if (load === null) return null;
-    const { measurements, startUs, walk } = load;
-    return {
-      startedMs: this.#submittedUtcMs + (startUs - this.#submittedUs) / 1_000,
-      aggregate: measurements.aggregate,
-      closedUs: () => measurements.closedUs,
-      stages: () => walk.records.map((record) => spanOf(record, startUs)),
-      thresholds: () => measurements.thresholdsNow(),
-    };
+    const startedMs = this.#submittedUtcMs + (load.startUs - this.#submittedUs) / 1_000;
+    return figuresOf(load, startedMs);
   }
 
   agents(): readonly RunAgentView[] {
@@ -156,8 +128,10 @@ export class Run implements RunHandle {
     } catch (error) {
       this.#fail(error);
     }
-    const endUs = this.#parts.time.monotonicUs();
+    const endUs = (this.#overUs ??= this.#parts.time.monotonicUs());
     for (const undo of this.#cleanup) undo();
+    // Before the agents are let go: to another controller they would not come back.
+    await this.#checkpointer?.end();
     for (const agent of this.#roster.agents) agent.session.release();
     await this.#way?.receiver.close();
     const report = this.#report(endUs);
@@ -167,113 +141,150 @@ export class Run implements RunHandle {
   }
 
   async #tell(): Promise<void> {
+    const { saved } = this.#parts;
+    const load = saved === null ? await this.#begin() : await this.#goOn(saved);
+    if (load === null) return;
+    load.endUs ??= await load.walk.walk(load.startUs);
+    await this.#end(load);
+  }
+
+  /** From the first free agent to the announcement of T. Null: the run ends before it. */
+  async #begin(): Promise<Load | null> {
     this.#voice.enter('waiting', 'waiting for agents');
     const gathered = await gatherAgents(this.#assemblyScene());
-    if (gathered === null) return;
+    if (gathered === null) return null;
     if (typeof gathered === 'string') {
       this.#cut ??= { cause: 'agents', reasons: [gathered] };
-      return;
+      return null;
     }
     this.#roster = gathered;
     this.#voice.enter('assigning', `${gathered.agents.length} agents get their shares`);
-    const way = await this.#openWay(gathered);
-    if (way === null) return;
+    const way = await this.#openWay();
+    if (way === null) return null;
     const troubles = await readyAgents(this.#assemblyScene(), gathered);
     if (troubles.length > 0) this.#cut ??= { cause: 'agents', reasons: troubles };
-    if (this.#cut !== null) return;
-    const load = this.#start(gathered, way);
-    load.endUs = await load.walk.walk(load.startUs);
-    await this.#end(gathered, load);
+    return this.#cut === null ? this.#start(way) : null;
   }
 
-  /** Null where the bus cannot carry this run: that is the end of it. */
-  async #openWay(roster: Roster): Promise<FrameWay | null> {
-    const { bus, hub } = this.#parts;
-    try {
-      const receiver = await bus.open({
-        run: this.id,
-        agents: roster.agents.map(({ epoch, id }) => ({ agent: id, epoch, afterSeq: 0 })),
-        link: linksOf(hub),
-        notice: (notice) => this.#busWatch.notice(notice),
-      });
-      this.#way = { receiver, acknowledger: new Acknowledger(receiver) };
-      return this.#way;
-    } catch (error) {
-      if (!(error instanceof SquallError)) throw error;
-      const hint = error.hint === undefined ? '' : `; ${error.hint}`;
-      this.#cut ??= { cause: 'agents', reasons: [`${error.message}${hint}`] };
+  /** From the last checkpoint to where the agents are by now. Null: there is nothing to go on with. */
+  async #goOn(saved: SavedRun): Promise<Load | null> {
+    const { clockDomain, time } = this.#parts;
+    const load = this.#load;
+    const obstacle = whyNot(saved, clockDomain);
+    this.#voice.warn(restartNote(saved, obstacle, time));
+    // Everything was handed in before: what is missing is the report.
+    if (load === null || this.#overUs !== null) return null;
+    if (obstacle !== null) {
+      this.#giveUp(saved, obstacle);
       return null;
     }
-  }
-
-  /** Announces T. From here on there is something to measure and to report. */
-  #start(roster: Roster, { acknowledger, receiver }: FrameWay): Load {
-    const parts = this.#parts;
-    const voice = this.#voice;
-    const { plan, time, timing } = parts;
-    const startUs = time.monotonicUs() + Math.max(timing.leadUs, 4 * this.#rttUs());
-    const measurements = new Measurements({
-      ...parts,
-      run: this.id,
-      roster,
-      startUs,
-      watermarkUs: timing.watermarkUs,
-      warning: (text) => voice.warn(text),
-    });
-    const walk = new StageWalk({
-      ...parts,
-      waiter: this.#waiter,
-      roster,
-      rttUs: () => this.#rttUs(),
-      conditionHolds: (stage) => measurements.conditionHolds(stage),
-      cutEnd: () => stageEndOf(this.#cut),
-      incomplete: (reason) =>
-        this.#cutShort({ cause: 'incomplete', reasons: [reason] }, HURRY.graceful),
-      event: (event) => {
-        if (this.state === 'starting') voice.enter('running', 'the load has begun');
-        voice.emit(event);
-      },
-      warning: (text) => voice.warn(text),
-    });
-    const load: Load = { startUs, measurements, walk, endUs: null };
-    this.#load = load;
-    voice.enter('starting', 'every agent is ready');
-    for (const agent of roster.live()) voice.agent(agent, 'active');
-    roster.order({ type: 'advance', stage: 0, at: startUs });
-    this.#keepTime(load, plan.limits.maxDurationUs);
-    const intake = new Intake(
-      {
-        ...parts,
-        bus: receiver,
-        acknowledger,
-        roster,
-        measurements,
-        changed: () => this.#figuresChanged(load),
-        tick: () => this.#tick(load),
-      },
-      startUs,
-    );
-    this.#cleanup.push(() => intake.stop());
+    const way = await this.#openWay();
+    if (way === null) return null;
+    const begun = saved.stages.length > 0;
+    this.#voice.enter(begun ? 'running' : 'starting', 'the run goes on from its last checkpoint');
+    for (const agent of this.#roster.live()) this.#voice.agent(agent, 'cut off');
+    this.#feed(load, way);
+    load.measurements.holdAt(saved.savedUs);
+    await agentsBack(this.#endingScene(load));
+    load.measurements.holdAt(null);
     return load;
   }
 
-  async #end(roster: Roster, load: Load): Promise<void> {
-    const { measurements } = load;
-    const { bus, timing } = this.#parts;
-    const scene = {
+  /** What the checkpoint has is all there will be. */
+  #giveUp({ savedUs }: SavedRun, reason: string): void {
+    this.#cut = { cause: 'error', reasons: [reason] };
+    this.#overUs = savedUs;
+    for (const agent of this.#roster.live()) agent.lost = { atUs: savedUs, reason };
+  }
+
+  /** Null where the bus cannot carry this run: that is the end of it. */
+  async #openWay(): Promise<FrameWay | null> {
+    const way = await openWay({
       ...this.#parts,
-      timing: { ...timing, collectUs: Math.max(timing.collectUs, bus.patienceUs) },
-      waiter: this.#waiter,
-      roster,
-      quiet: () => measurements.quiet(),
-      framesComplete: (agent: RunAgent) => measurements.complete(agent),
-      warning: (text: string) => this.#voice.warn(text),
-    };
-    this.#voice.enter('settling', 'the load has ended; what is under way is awaited');
-    await settle(scene, load.endUs ?? this.#parts.time.monotonicUs());
+      roster: this.#roster,
+      measurements: this.#load?.measurements ?? null,
+      notice: (notice) => this.#busWatch.notice(notice),
+    });
+    if (typeof way === 'object') {
+      this.#way = way;
+      return way;
+    }
+    this.#cut ??= { cause: this.#load === null ? 'agents' : 'error', reasons: [way] };
+    return null;
+  }
+
+  /** Announces T. From here on there is something to measure and to report. */
+  #start(way: FrameWay): Load {
+    const { time, timing } = this.#parts;
+    const roster = this.#roster;
+    const startUs = time.monotonicUs() + Math.max(timing.leadUs, 4 * roster.rttUs());
+    const load = newLoad(this.#loadScene(), startUs);
+    this.#load = load;
+    this.#voice.enter('starting', 'every agent is ready');
+    for (const agent of roster.live()) this.#voice.agent(agent, 'active');
+    this.#feed(load, way);
+    roster.order({ type: 'advance', stage: 0, at: startUs });
+    return load;
+  }
+
+  /** From here on measurements come in, and the run is put away every few seconds. */
+  #feed(load: Load, { acknowledger, receiver }: FrameWay): void {
+    const { checkpoints, plan, time } = this.#parts;
+    this.#keepTime(load, plan.limits.maxDurationUs);
+    const intake = new Intake(
+      {
+        time,
+        bus: receiver,
+        acknowledger,
+        roster: this.#roster,
+        measurements: load.measurements,
+        changed: () => this.#figuresChanged(load),
+        tick: () => this.#tick(load),
+      },
+      load.startUs,
+    );
+    this.#cleanup.push(() => intake.stop());
+    if (checkpoints === null) return;
+    this.#checkpointer = new Checkpointer({
+      time,
+      store: checkpoints,
+      acknowledger,
+      take: () => this.#take(load),
+      warning: (text) => this.#voice.warn(text),
+    });
+  }
+
+  async #end(load: Load): Promise<void> {
+    const scene = this.#endingScene(load);
+    // A run that was being collected when its controller died has settled already.
+    if (!this.#roster.finishOrdered) {
+      this.#voice.enter('settling', 'the load has ended; what is under way is awaited');
+      await settle(scene, load.endUs ?? this.#parts.time.monotonicUs());
+    }
     this.#voice.enter('collecting', 'the agents hand in what they have measured');
     await collect(scene);
-    measurements.close();
+    load.measurements.close();
+  }
+
+  #take(load: Load): TakenRun {
+    return takeRun({
+      ...this.#parts,
+      ...load,
+      submittedUs: this.#submittedUs,
+      submittedUtcMs: this.#submittedUtcMs,
+      loadEndUs: load.endUs,
+      overUs: this.#overUs,
+      cut: this.#cut,
+      hurry: this.#waiter.hurry,
+      warnings: this.#voice.warnings,
+      busWatch: this.#busWatch,
+      roster: this.#roster,
+    });
+  }
+
+  /** See `RosterParts`. */
+  #keep(): Promise<void> | null {
+    return this.#checkpointer?.save() ?? null;
   }
 
   #keepTime(load: Load, maxDurationUs: number): void {
@@ -353,12 +364,32 @@ export class Run implements RunHandle {
       secrets: this.#parts.options.secrets ?? {},
       waiter: this.#waiter,
       listener: this.#watch,
+      keep: () => this.#keep(),
     };
   }
 
-  /** The longest round trip to any agent. */
-  #rttUs(): number {
-    return Math.max(0, ...this.#roster.live().map((agent) => agent.session.clock?.rttUs ?? 0));
+  #loadScene(): LoadScene {
+    return {
+      ...this.#parts,
+      waiter: this.#waiter,
+      voice: this.#voice,
+      roster: this.#roster,
+      cut: () => this.#cut,
+      cutShort: (cut, hurry) => this.#cutShort(cut, hurry),
+    };
+  }
+
+  #endingScene({ measurements }: Load): EndingScene {
+    const { bus, timing } = this.#parts;
+    return {
+      ...this.#parts,
+      timing: { ...timing, collectUs: Math.max(timing.collectUs, bus.patienceUs) },
+      waiter: this.#waiter,
+      roster: this.#roster,
+      quiet: () => measurements.quiet(),
+      framesComplete: (agent) => measurements.complete(agent),
+      warning: (text) => this.#voice.warn(text),
+    };
   }
 
   #at(momentUs: number, action: () => void): void {

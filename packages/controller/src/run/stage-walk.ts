@@ -2,6 +2,7 @@ import type { Plan, Stage } from '@squall/core/plan';
 import { stageNeeds } from '@squall/core/schedule';
 import type { RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
+import type { SavedStage } from './checkpoint/saved-run.ts';
 import type { Roster } from './roster.ts';
 import type { RunEvent } from './run-handle.ts';
 import { HURRY, type Waiter } from './waiter.ts';
@@ -19,8 +20,12 @@ export type StageEnd =
 export interface StageRecord {
   readonly stage: Stage;
   readonly enteredUs: number;
+  /** The moment that was announced for its clock; null until then, and where there is no prologue. */
+  clockAtUs: number | null;
   /** Null until its clock has started. */
   clockUs: number | null;
+  /** The end that was announced; null until then, and where the stage ends by time. */
+  leaving: { readonly atUs: number; readonly endedBy: StageEnd } | null;
   /** Null while it runs. */
   endUs: number | null;
   endedBy: StageEnd | null;
@@ -51,10 +56,19 @@ export interface StageWalkScene {
  */
 export class StageWalk {
   readonly #scene: StageWalkScene;
-  readonly #records: StageRecord[] = [];
+  readonly #records: StageRecord[];
 
-  constructor(scene: StageWalkScene) {
+  /** `saved`: how far an earlier life of the run came. The walk goes on from there. */
+  constructor(scene: StageWalkScene, saved: readonly SavedStage[] = []) {
     this.#scene = scene;
+    this.#records = saved.flatMap(({ stage: index, ...record }) => {
+      const stage = scene.plan.stages[index];
+      return stage === undefined ? [] : [{ ...record, stage }];
+    });
+  }
+
+  toJSON(): SavedStage[] {
+    return this.#records.map((record) => ({ ...record, stage: record.stage.index }));
   }
 
   /** Stages that were entered, in order. */
@@ -67,25 +81,38 @@ export class StageWalk {
     const needs = stageNeeds(this.#scene.plan);
     let atUs = startUs;
     for (const stage of this.#scene.plan.stages) {
-      const reached = await this.#scene.waiter.reach(atUs, HURRY.graceful);
-      if (reached === 'interrupted') return this.#scene.time.monotonicUs();
-      const record = this.#enter(stage, atUs);
-      atUs = await this.#run(record, needs[stage.index]?.prologue ?? false);
+      const record = this.#records[stage.index] ?? (await this.#enter(stage, atUs));
+      if (record === null) return this.#scene.time.monotonicUs();
+      atUs = record.endUs ?? (await this.#run(record, needs[stage.index]?.prologue ?? false));
       if (this.#scene.waiter.hurry >= HURRY.graceful) return atUs;
     }
     return atUs;
   }
 
-  #enter(stage: Stage, enteredUs: number): StageRecord {
-    const record: StageRecord = { stage, enteredUs, clockUs: null, endUs: null, endedBy: null };
+  /** Null where the load is ended before. */
+  async #enter(stage: Stage, enteredUs: number): Promise<StageRecord | null> {
+    const reached = await this.#scene.waiter.reach(enteredUs, HURRY.graceful);
+    if (reached === 'interrupted') return null;
+    const record: StageRecord = {
+      stage,
+      enteredUs,
+      clockAtUs: null,
+      clockUs: null,
+      leaving: null,
+      endUs: null,
+      endedBy: null,
+    };
     this.#records.push(record);
     return record;
   }
 
   /** Runs one stage to its end, and gives that moment. */
   async #run(record: StageRecord, prologue: boolean): Promise<number> {
-    const { stage, enteredUs } = record;
-    if (prologue) {
+    const { stage, enteredUs, leaving } = record;
+    if (leaving !== null) return this.#left(record, leaving);
+    if (record.clockUs !== null) {
+      this.#announce(stage, 'main');
+    } else if (prologue) {
       const endedUs = await this.#prologue(record);
       if (endedUs !== null) return endedUs;
     } else {
@@ -100,9 +127,21 @@ export class StageWalk {
 
   /** Null once the stage's clock has started, else the moment at which the stage ended before it. */
   async #prologue(record: StageRecord): Promise<number | null> {
+    const { stage } = record;
+    this.#announce(stage, 'prologue');
+    const endedUs = record.clockAtUs === null ? await this.#ready(record) : null;
+    if (endedUs !== null) return endedUs;
+    const clockUs = record.clockAtUs ?? record.enteredUs;
+    const reached = await this.#scene.waiter.reach(clockUs, HURRY.graceful);
+    if (reached === 'interrupted') return this.#cut(record);
+    this.#startClock(record, clockUs);
+    return null;
+  }
+
+  /** Null once the stage's clock is announced, else the moment at which the stage ended before it. */
+  async #ready(record: StageRecord): Promise<number | null> {
     const { stage, enteredUs } = record;
     const { waiter, roster } = this.#scene;
-    this.#announce(stage, 'prologue');
     const outcome = await waiter.wait({
       until: () => roster.all(stage.index, 'prologue_done'),
       deadlineUs: enteredUs + this.#prologueLimitUs(stage),
@@ -117,10 +156,8 @@ export class StageWalk {
       if (stage.forUs === null) return this.#leave(record, 'deadline');
       this.#scene.warning(`stage ${stage.name} starts though not all its clients are ready`);
     }
-    const clockUs = this.#nextMoment(enteredUs);
-    roster.order({ type: 'clock', stage: stage.index, at: clockUs });
-    if ((await waiter.reach(clockUs, HURRY.graceful)) === 'interrupted') return this.#cut(record);
-    this.#startClock(record, clockUs);
+    record.clockAtUs = this.#nextMoment(enteredUs);
+    roster.order({ type: 'clock', stage: stage.index, at: record.clockAtUs });
     return null;
   }
 
@@ -153,9 +190,18 @@ export class StageWalk {
   }
 
   /** Announces the end of the stage, works on until then. */
-  async #leave(record: StageRecord, endedBy: StageEnd): Promise<number> {
+  #leave(record: StageRecord, endedBy: StageEnd): Promise<number> {
     const atUs = this.#nextMoment(record.clockUs ?? record.enteredUs);
+    const leaving = { atUs, endedBy };
+    record.leaving = leaving;
     this.#scene.roster.order({ type: 'advance', stage: record.stage.index + 1, at: atUs });
+    return this.#left(record, leaving);
+  }
+
+  async #left(
+    record: StageRecord,
+    { atUs, endedBy }: NonNullable<StageRecord['leaving']>,
+  ): Promise<number> {
     const reached = await this.#scene.waiter.reach(atUs, HURRY.graceful);
     return reached === 'met' ? end(record, atUs, endedBy) : this.#cut(record);
   }

@@ -25,10 +25,11 @@ interface Pending extends Wait {
 export class Waiter {
   readonly #time: TimeSource;
   readonly #pending = new Set<Pending>();
-  #hurry: Hurry = HURRY.none;
+  #hurry: Hurry;
 
-  constructor(time: TimeSource) {
+  constructor(time: TimeSource, hurry: Hurry = HURRY.none) {
     this.#time = time;
+    this.#hurry = hurry;
   }
 
   get hurry(): Hurry {

@@ -1,5 +1,7 @@
+import { formatDuration } from '@squall/core/units';
+import type { AgentPosition, Store } from '../../store/store.ts';
 import type { TimeSource } from '../../time-source.ts';
-import type { AgentPosition } from '../../store/store.ts';
+import type { Acknowledger } from '../acknowledger.ts';
 import { encodeSavedRun } from './run-codec.ts';
 import type { SavedRun } from './saved-run.ts';
 
@@ -15,18 +17,19 @@ export const LAST_PATIENCE_US = 10_000_000;
 /** A run as it is put away. */
 export interface TakenRun {
   readonly saved: SavedRun;
-  /** The sequence up to which each agent is in it. */
-  readonly agents: readonly AgentPosition[];
+  /** How far each agent is in it. */
+  readonly positions: readonly AgentPosition[];
 }
+
+/** Where checkpoints go: all of one at once, or nothing of it. */
+export type CheckpointStore = Pick<Store, 'saveCheckpoint'>;
 
 export interface CheckpointerScene {
   readonly time: TimeSource;
+  readonly store: CheckpointStore;
+  readonly acknowledger: Acknowledger;
   /** All there is of the run at this moment. */
-  take(): TakenRun;
-  /** Writes state and positions, all at once or not at all. */
-  keep(state: Uint8Array, taken: TakenRun): Promise<void>;
-  /** They are safe: from now on these frames may be forgotten. */
-  kept(agents: readonly AgentPosition[]): void;
+  readonly take: () => TakenRun;
   warning(text: string): void;
 }
 
@@ -42,7 +45,8 @@ export class Checkpointer {
   /** The one that was asked for after that had begun. */
   #next: Promise<void> | null = null;
   #failing = false;
-  #stopped = false;
+  #ending = false;
+  #ended = false;
   #stopTimer: () => void;
 
   constructor(scene: CheckpointerScene) {
@@ -54,11 +58,15 @@ export class Checkpointer {
    * Resolves when everything that is true now is in a checkpoint, or when that has failed or takes
    * too long: nobody is held up by a bad store.
    */
-  save(patienceUs = ORDER_PATIENCE_US): Promise<void> {
-    return new Promise((resolve) => {
-      const giveUp = this.#scene.time.after(patienceUs, resolve);
-      void this.#queue().then(() => {
-        giveUp();
+  async save(patienceUs = ORDER_PATIENCE_US): Promise<void> {
+    const kept = this.#queue();
+    await new Promise<void>((resolve) => {
+      const calm = this.#scene.time.after(patienceUs, () => {
+        this.#fail(`the store has not answered for ${formatDuration(patienceUs)}`);
+        resolve();
+      });
+      void kept.finally(() => {
+        calm();
         resolve();
       });
     });
@@ -66,18 +74,20 @@ export class Checkpointer {
 
   /** The last one. No other follows. */
   async end(): Promise<void> {
-    if (this.#stopped) return;
+    if (this.#ending) return;
+    this.#ending = true;
     this.#stopTimer();
     await this.save(LAST_PATIENCE_US);
-    this.#stopped = true;
+    this.#ended = true;
   }
 
   #arm(): () => void {
-    return this.#scene.time.after(CHECKPOINT_US, () => {
-      void this.#queue().then(() => {
-        if (!this.#stopped) this.#stopTimer = this.#arm();
-      });
-    });
+    return this.#scene.time.after(CHECKPOINT_US, () => void this.#goRound());
+  }
+
+  async #goRound(): Promise<void> {
+    await this.#queue();
+    if (!this.#ending) this.#stopTimer = this.#arm();
   }
 
   #queue(): Promise<void> {
@@ -92,24 +102,27 @@ export class Checkpointer {
   async #write(): Promise<void> {
     // What happens in this very moment happens to the end, so that nothing is put away half-done.
     await new Promise<void>((resolve) => this.#scene.time.after(0, resolve));
-    if (this.#stopped) return;
+    if (this.#ended) return;
     try {
-      const taken = this.#scene.take();
-      await this.#scene.keep(await encodeSavedRun(taken.saved), taken);
-      this.#scene.kept(taken.agents);
+      const { acknowledger, store, take } = this.#scene;
+      const { saved, positions } = take();
+      const state = await encodeSavedRun(saved);
+      const checkpoint = { savedMs: saved.savedUtcMs, state, agents: positions };
+      await store.saveCheckpoint(saved.id.full, checkpoint);
+      acknowledger.saved(positions);
       if (this.#failing) this.#scene.warning('checkpoints can be saved again');
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#scene.warning(failureText(error));
-      this.#failing = true;
+      this.#fail(error instanceof Error ? error.message : String(error));
     }
   }
-}
 
-function failureText(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
-  return (
-    `no checkpoint can be saved: ${reason}; ` +
-    'the run goes on, and the agents keep what they measure until it can'
-  );
+  /** Told once, until one succeeds. */
+  #fail(reason: string): void {
+    if (this.#failing) return;
+    this.#failing = true;
+    this.#scene.warning(
+      `no checkpoint can be saved: ${reason}; the run goes on, and the agents keep what they measure until one can`,
+    );
+  }
 }

@@ -32,16 +32,19 @@ const savedAgent = z.strictObject({
   facts: agentFacts,
   epoch: seq,
   share: z.custom<AgentShare>((value) => typeof value === 'object' && value !== null),
-  state: z.enum(['assigned', 'ready', 'refused', 'active', 'cut off', 'lost', 'done']),
-  refusals: z.array(text),
-  startSkewUs: us.nullable(),
-  clockBoundUs: us.nullable(),
-  lost: z.strictObject({ atUs: us, reason: text }).nullable(),
-  workersLost: z.array(z.strictObject({ worker: count, reason: text })),
-  finished: z.strictObject({ lastSeq: count, cpuSeconds: us, rssBytesMax: count }).nullable(),
-  cpuSeconds: us.nullable(),
-  rssBytesMax: us.nullable(),
-  loopDelayP99Us: us.nullable(),
+  /** What it has said of itself, and what became of it. */
+  told: z.strictObject({
+    state: z.enum(['assigned', 'ready', 'refused', 'active', 'cut off', 'lost', 'done']),
+    refusals: z.array(text),
+    startSkewUs: us.nullable(),
+    clockBoundUs: us.nullable(),
+    lost: z.strictObject({ atUs: us, reason: text }).nullable(),
+    workersLost: z.array(z.strictObject({ worker: count, reason: text })),
+    finished: z.strictObject({ lastSeq: count, cpuSeconds: us, rssBytesMax: count }).nullable(),
+    cpuSeconds: us.nullable(),
+    rssBytesMax: us.nullable(),
+    loopDelayP99Us: us.nullable(),
+  }),
 });
 export type SavedAgent = z.infer<typeof savedAgent>;
 

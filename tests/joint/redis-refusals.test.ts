@@ -5,25 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SquallError } from '@squall/core/errors';
 import { parseRedisAddress, RedisBus, RedisBusSender } from '@squall/redis-bus';
-import { describe, expect, test as base } from 'vitest';
+import { describe, expect } from 'vitest';
 import { freePort } from '../fixtures/process.ts';
 import { DrivingAgent, FoldingController } from '../fixtures/redis-agent.ts';
-import { type RedisNeeds, RedisServer, redisMissing } from '../fixtures/redis.ts';
 import { QUICK, RedisRig, UNDISTURBED } from '../fixtures/redis-rig.ts';
-
-const test = base.extend<{ start: (needs?: RedisNeeds) => Promise<RedisServer> }>({
-  start: async ({ skip }, use) => {
-    const missing = redisMissing();
-    if (missing !== null) skip(missing);
-    const servers: RedisServer[] = [];
-    await use(async (needs) => {
-      const server = await RedisServer.start(needs);
-      servers.push(server);
-      return server;
-    });
-    await Promise.all(servers.map((server) => server.dispose()));
-  },
-});
+import { redisTest as test } from '../fixtures/redis-test.ts';
 
 /** What the controller says of a server that it cannot work with. */
 async function refusalOf(url: string): Promise<SquallError> {
@@ -39,14 +25,14 @@ describe('the controller refuses, by name and with what to do,', () => {
     expect(refusal.message).toContain('nothing listens there');
   });
 
-  test('one that wants a password', async ({ start }) => {
+  test('one that wants a password', async ({ startRedis: start }) => {
     const { port } = await start({ password: 'secret-of-redis' });
     expect((await refusalOf(`redis://127.0.0.1:${port}`)).message).toContain('wants a password');
   });
 
   test.for(['redis://:wrong-secret@', 'redis://nobody:wrong-secret@'])(
     'the wrong password (%s…), which it does not repeat',
-    async (login, { start }) => {
+    async (login, { startRedis: start }) => {
       const { port } = await start({ password: 'secret-of-redis' });
       const refusal = await refusalOf(`${login}127.0.0.1:${port}`);
       expect(refusal.message).toContain('the password, or the user name, is wrong');
@@ -54,12 +40,12 @@ describe('the controller refuses, by name and with what to do,', () => {
     },
   );
 
-  test('one that is full', async ({ start }) => {
+  test('one that is full', async ({ startRedis: start }) => {
     const server = await start({ args: ['--maxmemory', '600kb'] });
     expect((await refusalOf(server.url)).message).toContain('it is full');
   });
 
-  test('one that evicts', async ({ start }) => {
+  test('one that evicts', async ({ startRedis: start }) => {
     const server = await start({
       args: ['--maxmemory', '64mb', '--maxmemory-policy', 'allkeys-lru'],
     });
@@ -68,24 +54,24 @@ describe('the controller refuses, by name and with what to do,', () => {
     expect(refusal.hint).toContain('noeviction');
   });
 
-  test('a replica', async ({ start }) => {
+  test('a replica', async ({ startRedis: start }) => {
     const primary = await start();
     const replica = await start({ args: ['--replicaof', '127.0.0.1', String(primary.port)] });
     expect((await refusalOf(replica.url)).message).toContain('replica');
   });
 
-  test('a part of a cluster', async ({ start }) => {
+  test('a part of a cluster', async ({ startRedis: start }) => {
     const server = await start({ args: ['--cluster-enabled', 'yes'] });
     expect((await refusalOf(server.url)).message).toContain('cluster');
   });
 
-  test('one that accepts connections and never answers', async ({ start }) => {
+  test('one that accepts connections and never answers', async ({ startRedis: start }) => {
     const server = await start();
     server.freeze();
     expect((await refusalOf(server.url)).message).toContain('does not answer');
   });
 
-  test('TLS where there is none', async ({ start }) => {
+  test('TLS where there is none', async ({ startRedis: start }) => {
     const { port } = await start();
     const refusal = await refusalOf(`rediss://127.0.0.1:${port}`);
     expect(refusal.message).toContain('does not answer');
@@ -96,7 +82,7 @@ describe('the controller refuses, by name and with what to do,', () => {
 describe('a user with as few rights as the hint names', () => {
   const RIGHTS = '+@stream +@scripting +@connection +del +unlink +exists +pexpire +info ~squall:*';
 
-  test('carries a whole run', async ({ start }) => {
+  test('carries a whole run', async ({ startRedis: start }) => {
     const server = await start();
     await server.command('ACL', 'SETUSER', 'bus', 'on', '>let-me-in', ...RIGHTS.split(' '));
     const url = server.url.replace('//', '//bus:let-me-in@');
@@ -114,7 +100,7 @@ describe('a user with as few rights as the hint names', () => {
     expect(await server.keys()).toEqual([]);
   });
 
-  test('is told what is missing when it has fewer', async ({ start }) => {
+  test('is told what is missing when it has fewer', async ({ startRedis: start }) => {
     const server = await start();
     await server.command('ACL', 'SETUSER', 'bus', 'on', '>let-me-in', '+@connection', '~squall:*');
     const address = parseRedisAddress(server.url.replace('//', '//bus:let-me-in@'));
@@ -127,7 +113,7 @@ describe('a user with as few rights as the hint names', () => {
 
 describe('TLS', () => {
   test('carries frames where the certificate is known, and is refused where it is not', async ({
-    start,
+    startRedis: start,
   }) => {
     const folder = mkdtempSync(path.join(tmpdir(), 'squall-tls-'));
     const { cert, key } = certificate(folder);

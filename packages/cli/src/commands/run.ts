@@ -9,6 +9,7 @@ import {
   writeReport,
   writeWhole,
 } from '@squall/controller';
+import { SquallError } from '@squall/core/errors';
 import type { Plan } from '@squall/core/plan';
 import { type Report, toJunit } from '@squall/core/report';
 import { EXIT } from '../exit-codes.ts';
@@ -91,12 +92,20 @@ function openController(options: RunCommandOptions, token: string): Promise<Cont
     port,
     token,
     ...(agentsUs === undefined ? {} : { timing: { agentsUs } }),
-    ...(options.redis === undefined ? {} : { redis: redisOf(options.redis, options) }),
+    ...redisOf(options),
   });
 }
 
-function redisOf(url: string, { redisForAgents }: RunCommandOptions) {
-  return redisForAgents === undefined ? { url } : { url, urlForAgents: redisForAgents };
+/** @throws SquallError SQ_USAGE for agents that would have a bus which the controller has not. */
+function redisOf({ redis, redisForAgents }: RunCommandOptions) {
+  if (redis === undefined && redisForAgents === undefined) return {};
+  if (redis !== undefined) {
+    const forAgents = redisForAgents === undefined ? {} : { urlForAgents: redisForAgents };
+    return { redis: { url: redis, ...forAgents } };
+  }
+  throw new SquallError('SQ_USAGE', '--redis-for-agents needs --redis', {
+    hint: 'the controller reads from Redis what the agents write there: give it its own address, too',
+  });
 }
 
 interface Parts {

@@ -188,10 +188,7 @@ export class PairJudge {
     const start = this.#startOf(candidate, sent);
     const pair = this.#caseOf(candidate, sent, start);
     const figures = pairFigures(pair);
-    // A stage before the subscription is no row of zeros.
-    if (record >= 0 || figures.expected + figures.unresolved > 0) {
-      rows.add(row, figures, entitlement.filters);
-    }
+    rows.add(row, figures, entitlement.filters);
     if (figures.lost > 0) this.#lostExamples(candidate, pair);
     if (record < 0 && start === sent && entitlement.hold === HELD && this.#mayBeLate(candidate)) {
       rows.undecided(row);

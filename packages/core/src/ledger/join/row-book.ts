@@ -49,8 +49,12 @@ export class RowBook {
   #overlapAgain = 0;
   #overlapRoom = 0;
 
-  /** Adds a pair; `filters` of its subscriber's matched. */
+  /**
+   * Adds a pair; `filters` of its subscriber's matched. One of which there is nothing to say (of a
+   * stage before the subscription, say) opens no row.
+   */
   add(key: RowKey, figures: PairFigures, filters: number): void {
+    if (figures.expected + figures.unresolved + figures.again + figures.unexpected === 0) return;
     const row = this.#row(key);
     const { unique, unresolvedArrived, again } = figures;
     if (figures.expected > 0 || figures.unresolved > 0) row.pairs += 1;

@@ -66,6 +66,8 @@ export interface RunTiming {
   readonly hardStopUs: number;
   /** How long a window waits for agents that have not reported it. */
   readonly watermarkUs: number;
+  /** From the end of one checkpoint to the next. */
+  readonly checkpointUs: number;
 }
 
 export const RUN_TIMING: RunTiming = {
@@ -80,4 +82,5 @@ export const RUN_TIMING: RunTiming = {
   collectUs: 15_000_000,
   hardStopUs: 5_000_000,
   watermarkUs: 3_000_000,
+  checkpointUs: 3_000_000,
 };

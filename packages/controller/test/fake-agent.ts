@@ -24,6 +24,8 @@ export interface FakeAgentOptions {
 export class FakeAgent {
   readonly options: FakeAgentOptions;
   readonly facts: AgentFacts;
+  /** Where it dials. */
+  url: string;
   readonly received: FromController[] = [];
   /** What the controller calls it. */
   id: string;
@@ -35,6 +37,7 @@ export class FakeAgent {
   constructor(options: FakeAgentOptions) {
     this.options = options;
     this.id = options.id;
+    this.url = options.url;
     this.facts = {
       id: options.id,
       host: options.host ?? 'test-host',
@@ -56,7 +59,7 @@ export class FakeAgent {
   }
 
   async connect(options: { origin?: string } = {}): Promise<void> {
-    const socket = new WebSocket(this.options.url, { perMessageDeflate: false, ...options });
+    const socket = new WebSocket(this.url, { perMessageDeflate: false, ...options });
     this.#socket = socket;
     await new Promise<void>((resolve, reject) => {
       socket.once('open', () => resolve());
@@ -84,10 +87,14 @@ export class FakeAgent {
     this.say(this.hello({ resume }));
     await this.next('welcome');
     this.say({ type: 'clock_report', offsetUs: 0, boundUs: 50, rttUs: 100 });
+    if (resume !== null) this.repeat();
     this.beat();
     this.#heartbeat = setInterval(() => this.beat(), this.options.heartbeatMs ?? 200);
     return this;
   }
+
+  /** What is said again on each new link of a run. */
+  protected repeat(): void {}
 
   hello(more: Partial<Extract<FromAgent, { type: 'hello' }>> = {}): FromAgent {
     return {

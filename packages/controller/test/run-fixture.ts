@@ -8,7 +8,7 @@ import type { SubmitOptions } from '../src/run/submit-options.ts';
 import { type Script, ScriptedAgent } from './scripted-agent.ts';
 
 /** Short enough for a test, long enough for a busy machine. */
-const TIMING: Partial<RunTiming> = {
+export const TIMING: Partial<RunTiming> = {
   agentsUs: 700_000,
   readyUs: 700_000,
   leadUs: 150_000,
@@ -19,6 +19,7 @@ const TIMING: Partial<RunTiming> = {
   collectUs: 700_000,
   hardStopUs: 500_000,
   watermarkUs: 1_500_000,
+  checkpointUs: 100_000,
 };
 
 export interface Scene {
@@ -67,7 +68,7 @@ export async function runScene(options: SceneOptions): Promise<Scene> {
       if (agent === undefined) throw new Error(`no agent ${index}`);
       return agent;
     },
-    seen: (fits) => seen(handle, events, fits),
+    seen: (fits) => seenIn(handle, events, fits),
     async report() {
       const report = await handle.done;
 
@@ -81,7 +82,8 @@ export async function runScene(options: SceneOptions): Promise<Scene> {
   };
 }
 
-function seen(
+/** The moment when an event fits, now or later. */
+export function seenIn(
   handle: RunHandle,
   events: readonly RunEvent[],
   fits: (event: RunEvent) => boolean,

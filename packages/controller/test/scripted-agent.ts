@@ -1,4 +1,4 @@
-import type { FromController } from '@squall/core/control';
+import type { FromAgent, FromController } from '@squall/core/control';
 import { encodeFrame, Histogram, type SeriesDelta, type Slice } from '@squall/core/metrics';
 import type { Plan } from '@squall/core/plan';
 import { stageNeeds } from '@squall/core/schedule';
@@ -39,6 +39,7 @@ export class ScriptedAgent extends FakeAgent {
   readonly script: Script;
   /** Frames as they were sent, for sending them again. */
   readonly sent: Uint8Array[] = [];
+  readonly #said: FromAgent[] = [];
   #assign: Assign | null = null;
   #seq = 0;
   #timers: NodeJS.Timeout[] = [];
@@ -88,8 +89,19 @@ export class ScriptedAgent extends FakeAgent {
     this.kill();
   }
 
-  async comeBack(): Promise<void> {
+  /** With everything that was ever said, as a real agent would: to the same controller or another. */
+  async comeBack(url = this.url): Promise<void> {
+    this.url = url;
     await this.join(this.resumeKey);
+  }
+
+  override say(message: FromAgent): void {
+    if ('run' in message) this.#said.push(message);
+    super.say(message);
+  }
+
+  protected override repeat(): void {
+    for (const message of this.#said) super.say(message);
     for (const frame of this.sent) this.sayBytes(frame);
   }
 
@@ -112,6 +124,9 @@ export class ScriptedAgent extends FakeAgent {
         return;
       case 'finish':
         this.#finish();
+        return;
+      case 'frame_resend':
+        for (const frame of this.sent) this.sayBytes(frame);
         return;
       case 'welcome':
       case 'rejected':

@@ -229,7 +229,7 @@ export class Run implements RunHandle {
 
   /** From here on measurements come in, and the run is put away every few seconds. */
   #feed(load: Load, { acknowledger, receiver }: FrameWay): void {
-    const { checkpoints, plan, time } = this.#parts;
+    const { checkpoints, plan, time, timing } = this.#parts;
     this.#keepTime(load, plan.limits.maxDurationUs);
     const intake = new Intake(
       {
@@ -247,6 +247,7 @@ export class Run implements RunHandle {
     if (checkpoints === null) return;
     this.#checkpointer = new Checkpointer({
       time,
+      intervalUs: timing.checkpointUs,
       store: checkpoints,
       acknowledger,
       take: () => this.#take(load),

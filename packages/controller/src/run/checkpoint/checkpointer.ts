@@ -5,14 +5,11 @@ import type { Acknowledger } from '../acknowledger.ts';
 import { encodeSavedRun } from './run-codec.ts';
 import type { SavedRun } from './saved-run.ts';
 
-/** From the end of one checkpoint to the next. */
-export const CHECKPOINT_US = 3_000_000;
-
 /** How long an order to the agents waits for the checkpoint that has it. Less than its lead. */
-export const ORDER_PATIENCE_US = 500_000;
+const ORDER_PATIENCE_US = 500_000;
 
 /** How long the end of a run waits for its last checkpoint. */
-export const LAST_PATIENCE_US = 10_000_000;
+const LAST_PATIENCE_US = 10_000_000;
 
 /** A run as it is put away. */
 export interface TakenRun {
@@ -26,6 +23,8 @@ export type CheckpointStore = Pick<Store, 'saveCheckpoint'>;
 
 export interface CheckpointerScene {
   readonly time: TimeSource;
+  /** From the end of one checkpoint to the next. */
+  readonly intervalUs: number;
   readonly store: CheckpointStore;
   readonly acknowledger: Acknowledger;
   /** All there is of the run at this moment. */
@@ -82,7 +81,7 @@ export class Checkpointer {
   }
 
   #arm(): () => void {
-    return this.#scene.time.after(CHECKPOINT_US, () => void this.#goRound());
+    return this.#scene.time.after(this.#scene.intervalUs, () => void this.#goRound());
   }
 
   async #goRound(): Promise<void> {

@@ -14,10 +14,14 @@ export interface RedisBusOptions {
   readonly limits?: Partial<RedisLimits>;
 }
 
+/** For the timers of both ends. */
+const MARGIN_MS = 1_000;
+
 /** Redis Streams as the bus of a controller, for any number of runs side by side. */
 export class RedisBus implements RunBus {
   readonly assignment: BusAssignment;
   readonly patienceUs: number;
+  readonly noticeUs: number;
   readonly #address: RedisAddress;
   readonly #limits: RedisLimits;
   readonly #receivers = new Set<BusReceiver>();
@@ -39,6 +43,8 @@ export class RedisBus implements RunBus {
     this.#limits = { ...REDIS_LIMITS, ...limits };
     this.assignment = { kind: 'redis', url: urlForAgents ?? url };
     this.patienceUs = this.#limits.patienceUs;
+    // A reading that is not answered is noticed last.
+    this.noticeUs = (this.#limits.blockMs + this.#limits.answerMs + MARGIN_MS) * 1000;
   }
 
   /** The address without its password. */

@@ -7,6 +7,7 @@ export class LinkBus implements RunBus {
   readonly assignment: BusAssignment = { kind: 'link' };
   /** A link that is cut is an agent's grace to mend, which the run waits for anyway. */
   readonly patienceUs = 0;
+  readonly noticeUs = 0;
   readonly #hub: AgentHub;
 
   constructor(hub: AgentHub) {

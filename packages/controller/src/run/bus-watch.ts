@@ -95,6 +95,13 @@ export class BusWatch {
     }
   }
 
+  /** Whether frames of any of these agents may be held up on their way. */
+  holdsUp(agents: readonly string[]): boolean {
+    return (
+      this.#isDown || agents.some((agent) => (this.#states.get(agent)?.trouble ?? null) !== null)
+    );
+  }
+
   troubles(): BusTrouble[] {
     return [
       ...this.#interrupted(),

@@ -1,6 +1,8 @@
+import type { RunBus } from '@squall/core/bus';
 import type { Plan } from '@squall/core/plan';
 import type { RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
+import type { BusWatch } from './bus-watch.ts';
 import type { SavedRun } from './checkpoint/saved-run.ts';
 import { type Cut, stageEndOf } from './cut.ts';
 import { Measurements } from './measurements.ts';
@@ -27,6 +29,8 @@ export interface LoadScene {
   readonly timing: RunTiming;
   readonly waiter: Waiter;
   readonly voice: RunVoice;
+  readonly bus: RunBus;
+  readonly busWatch: BusWatch;
   readonly roster: Roster;
   cut(): Cut | null;
   cutShort(cut: Cut, hurry: Hurry): void;
@@ -53,6 +57,8 @@ function loadOf(scene: LoadScene, { startUs, loadEndUs, measured, stages }: Begu
     run: scene.id.full,
     startUs,
     watermarkUs: timing.watermarkUs,
+    noticeUs: scene.bus.noticeUs,
+    holdsUp: (agents) => scene.busWatch.holdsUp(agents),
     saved: measured,
     warning,
   });

@@ -30,6 +30,10 @@ export interface MeasurementsScene {
   readonly startUs: number;
   /** How long a moment waits for agents that have not reported it. */
   readonly watermarkUs: number;
+  /** How long the bus may be out of order before that is known. */
+  readonly noticeUs: number;
+  /** Whether the bus is out of order, so that the absence of frames says nothing about an agent. */
+  holdsUp(agents: readonly string[]): boolean;
   /** Of an earlier life of the run. */
   readonly saved?: SavedMeasurements | undefined;
   warning(text: string): void;
@@ -45,6 +49,8 @@ export class Measurements {
   #closed: Moment | null = null;
   /** Where the watermark stands while agents catch up with a controller that was away. */
   #heldUs: number | null = null;
+  /** Frames are held up by the bus, or come in late after that. */
+  #isBehind = false;
   /** The stage whose condition was looked at last, and what came out. */
   #condition: { readonly stage: number; readonly at: Moment; readonly holds: boolean } | null =
     null;
@@ -99,11 +105,8 @@ export class Measurements {
 
   /** Closes what all agents have reported, or what has waited long enough for those that are late. */
   close(): void {
-    const { roster, watermarkUs } = this.#scene;
-    const reporting = roster.live().filter((agent) => agent.finished === null);
-    // Once all have finished nothing more is awaited: everything that came is closed.
-    const ids = (reporting.length > 0 ? reporting : roster.live()).map((agent) => agent.id);
-    this.#closed = this.aggregate.closedUpTo(ids, this.#nowUs(), watermarkUs);
+    const ids = this.#awaited();
+    this.#closed = this.aggregate.closedUpTo(ids, this.#nowUs(), this.#scene.watermarkUs);
   }
 
   /** How the thresholds would come out if the run ended now. */
@@ -162,10 +165,28 @@ export class Measurements {
     return { agent: id, epoch, seq: this.aggregate.contiguousSeq(id, epoch) };
   }
 
-  /** On the run's timeline. */
+  /** Agents that a moment waits for. Once all have finished everything that came is closed. */
+  #awaited(): string[] {
+    const live = this.#scene.roster.live();
+    const reporting = live.filter((agent) => agent.finished === null);
+    return (reporting.length > 0 ? reporting : live).map((agent) => agent.id);
+  }
+
+  /**
+   * The moment at which lateness is measured, on the run's timeline. While frames are held up by the
+   * bus, and until all agents have caught up after it, it is no later than what they have reported:
+   * what is missing then is the bus's fault, and half of the agents' figures must break no threshold.
+   */
   #nowUs(): number {
-    const { time, startUs } = this.#scene;
-    return (this.#heldUs ?? time.monotonicUs()) - startUs;
+    const { noticeUs, time, startUs, watermarkUs } = this.#scene;
+    const nowUs = (this.#heldUs ?? time.monotonicUs()) - startUs;
+    const awaited = this.#awaited();
+    const reportedUs = Math.min(
+      ...awaited.map((agent) => this.aggregate.reportedUpToUs(agent) ?? Number.NEGATIVE_INFINITY),
+    );
+    const caughtUp = nowUs - reportedUs <= watermarkUs;
+    this.#isBehind = this.#scene.holdsUp(awaited) || (this.#isBehind && !caughtUp);
+    return this.#isBehind ? Math.min(nowUs, reportedUs) : nowUs - noticeUs;
   }
 
   #decode(agent: RunAgent, bytes: Uint8Array): Frame | null {

@@ -374,6 +374,7 @@ export class Run implements RunHandle {
       ...this.#parts,
       waiter: this.#waiter,
       voice: this.#voice,
+      busWatch: this.#busWatch,
       roster: this.#roster,
       cut: () => this.#cut,
       cutShort: (cut, hurry) => this.#cutShort(cut, hurry),

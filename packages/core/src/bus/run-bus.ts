@@ -14,6 +14,11 @@ export interface RunBus {
    */
   readonly patienceUs: number;
   /**
+   * How long the bus may be out of order before anybody notices, µs. Until then the absence of an
+   * agent's frames says nothing about the agent, and nothing is judged without them.
+   */
+  readonly noticeUs: number;
+  /**
    * Opens the way of a run's frames, before its agents get their shares.
    * @throws SquallError SQ_BUS where the bus cannot carry the run, and why.
    */

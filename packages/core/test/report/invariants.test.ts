@@ -49,7 +49,7 @@ describe('the laws of a report', () => {
       'a pass under an invalid generator',
       (r) => {
         const finding = {
-          check: 'dropped',
+          check: 'dropped' as const,
           state: 'invalid' as const,
           observed: 1,
           limit: 0,

@@ -27,7 +27,7 @@ function threshold(leadsTo: ThresholdResult['leadsTo'], text = 'sent: count > 0'
 
 function validity(state: State): VerdictInput['validity'] {
   const hint = 'It has too little CPU.';
-  const base = { check: 'lateness', observed: 1, limit: 0, agent: 'agent-1', hint };
+  const base = { check: 'lateness' as const, observed: 1, limit: 0, agent: 'agent-1', hint };
   return { state, findings: state === 'valid' ? [] : [{ ...base, state }] };
 }
 

@@ -53,7 +53,7 @@ export function ledgerPlan(plan: Plan): LedgerPlan {
     clients += count;
     for (const spec of publish) {
       const topic = compileTemplate(spec.topic);
-      streams.push({ index: streams.length, group, spec, topic, outside: whyOutside(spec, topic) });
+      streams.push({ index: streams.length, group, spec, topic, outside: whyOutside(spec) });
     }
     const own: LedgerFilter[] = [];
     for (const spec of subscribe) {
@@ -69,8 +69,12 @@ export function ledgerPlan(plan: Plan): LedgerPlan {
   return { plan, streams, entries, filters, firstClient };
 }
 
-function whyOutside(spec: PublishStream, topic: Template): string | null {
-  if (!spec.verify) return 'its messages carry no stamp (verify: off)';
-  if (topic.perMessage) return 'its topic changes with every message';
+/**
+ * Why the messages of a stream are in no ledger, or null where they are.
+ * @throws SquallError SQ_PLAN where the topic is not a template.
+ */
+export function whyOutside({ verify, topic }: PublishStream): string | null {
+  if (!verify) return 'its messages carry no stamp (verify: off)';
+  if (compileTemplate(topic).perMessage) return 'its topic changes with every message';
   return null;
 }

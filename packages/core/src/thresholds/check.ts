@@ -1,4 +1,4 @@
-import { SquallError } from '../errors/index.ts';
+import type { SquallError } from '../errors/index.ts';
 import {
   isMetricName,
   METRICS,
@@ -54,7 +54,6 @@ export function checkThreshold(parsed: ParsedThreshold, plan: ThresholdContext):
     ...parsed.tags.flatMap((tag) => checkTag(tag, { parsed, info, plan })),
     ...checkStages(parsed, plan),
     ...checkWindows(parsed, info),
-    ...checkLedger(parsed, info),
     ...checkPublishTime(parsed, plan),
   ];
 }
@@ -173,14 +172,6 @@ function checkWindows(parsed: ParsedThreshold, info: MetricInfo): SquallError[] 
   return [];
 }
 
-/** Refused by name: a threshold that is never judged would be worse than none. */
-function checkLedger(parsed: ParsedThreshold, info: MetricInfo): SquallError[] {
-  if (info.late !== true) return [];
-  const { metric } = parsed.columns;
-  const message = `${parsed.metric} comes from the delivery ledger, which is not supported by this version (column ${metric})`;
-  return [new SquallError('SQ_UNSUPPORTED', message, { column: metric })];
-}
-
 /** Where no stream has a due time and an acknowledgement, there is no time between them. */
 function checkPublishTime(parsed: ParsedThreshold, plan: ThresholdContext): SquallError[] {
   if (parsed.metric !== 'publish_time') return [];
@@ -193,7 +184,9 @@ function checkPublishTime(parsed: ParsedThreshold, plan: ThresholdContext): Squa
       thresholdError(
         `${closed.subject} runs with rate: max, so its messages have no due time to count from`,
         column,
-        'use service_time, or give the stream a pace',
+        closed.qos > 0
+          ? 'use service_time, or give the stream a pace'
+          : 'give the stream a pace, and publish at QoS 1 or use delivery_time',
       ),
     ];
   }
@@ -202,7 +195,7 @@ function checkPublishTime(parsed: ParsedThreshold, plan: ThresholdContext): Squa
     thresholdError(
       'publish_time ends with the acknowledgement, and at QoS 0 there is none',
       column,
-      'use service_time, or publish at QoS 1',
+      'use delivery_time or wait_time, or publish at QoS 1',
     ),
   ];
 }

@@ -1,3 +1,4 @@
+export { checkLedger } from './check-ledger.ts';
 export { checkThreshold, type ThresholdContext } from './check.ts';
 export { type AbortDecision, Judge, type JudgeOptions, type JudgeState } from './judge.ts';
 export { type ReadThreshold, readThreshold } from './long-form.ts';

@@ -1,5 +1,5 @@
-import type { Group, Plan, PublishStream, Stage } from '@squall/core/plan';
-import { checkThreshold, parseThreshold } from '@squall/core/thresholds';
+import type { Group, Plan, PublishStream, Stage, SubscribeEntry } from '@squall/core/plan';
+import { checkLedger, checkThreshold, parseThreshold } from '@squall/core/thresholds';
 import { describe, expect, it } from 'vitest';
 
 const stream: PublishStream = {
@@ -120,9 +120,9 @@ describe('the check of a threshold against its plan', () => {
     ['sent: count > 0 over 1500ms', 17, 'over 10s'],
     ['publish_time: p(99) < 1s in warm', 1, 'service_time'],
     ['publish_time{stage=warm}: p(99) < 1s', 1, 'service_time'],
-    ['publish_time: p(99) < 1s in fast', 1, 'service_time'],
-    ['publish_time{qos=0}: p(99) < 1s', 1, 'service_time'],
-    ['publish_time{stream=quick}: p(99) < 1s', 1, 'service_time'],
+    ['publish_time: p(99) < 1s in fast', 1, 'delivery_time or wait_time'],
+    ['publish_time{qos=0}: p(99) < 1s', 1, 'delivery_time or wait_time'],
+    ['publish_time{stream=quick}: p(99) < 1s', 1, 'delivery_time or wait_time'],
   ])('says what is wrong with %s, and where', (text, column, hint) => {
     const [error] = errors(text);
     expect(error?.code).toBe('SQ_THRESHOLD');
@@ -130,13 +130,58 @@ describe('the check of a threshold against its plan', () => {
     expect(`${error?.message} ${error?.hint}`).toContain(hint);
   });
 
-  it.each(['lost: count == 0', 'duplicated: rate < 1/s'])('refuses %s by name', (text) => {
-    const [error] = errors(text);
-    expect(error?.code).toBe('SQ_UNSUPPORTED');
-    expect(error?.message).toContain('not supported by this version');
-  });
-
   it('finds every error of a line, not only the first', () => {
     expect(errors('sent{agent=a}: p(9) < 1s over 1500ms in nowhere')).toHaveLength(4);
+  });
+});
+
+const LEDGER = ['lost', 'duplicated', 'reordered', 'corrupted', 'expected'];
+
+describe('a threshold on the delivery ledger', () => {
+  const entry: SubscribeEntry = { name: null, subject: 'readers', topics: ['t/#'], qos: 1 };
+  const readers: Group = { ...group, name: 'readers', publish: [], subscribe: [entry] };
+  const check = (text: string, groups: readonly Group[] = [group, readers]) => {
+    const parsed = parseThreshold(text);
+    const context = { ...plan, groups };
+    return [...checkThreshold(parsed, context), ...checkLedger(parsed, context)];
+  };
+  const wrong = (text: string, groups?: readonly Group[]) => check(text, groups)[0]?.message;
+  const sends = (more: Partial<PublishStream>): Group[] => [
+    { ...group, publish: [{ ...stream, ...more }] },
+    readers,
+  ];
+
+  it.each([
+    ...LEDGER.map((metric) => `${metric}: count == 0`),
+    'lost: share < 0.1% in paced',
+    'lost{group=readers,qos=1}: count == 0 warn',
+    'duplicated: rate < 1/s',
+  ])('finds nothing wrong with %s', (text) => {
+    expect(check(text)).toEqual([]);
+  });
+
+  it.each(
+    LEDGER.flatMap((metric) => [
+      `${metric}: count == 0 over 10s`,
+      `${metric}: count == 0 over 10s for 3, abort after 30s`,
+    ]),
+  )('refuses %s: it is known only after settle', (text) => {
+    const [error] = check(text);
+    expect(error?.code).toBe('SQ_THRESHOLD');
+    expect(error?.message).toContain('known only after settle');
+  });
+
+  it('refuses what nobody can answer', () => {
+    expect(wrong('lost: count == 0', [group])).toContain('nobody subscribes');
+    expect(wrong('lost{group=devices}: count == 0')).toContain('no such subscription');
+    expect(wrong('lost: count == 0', [readers])).toContain('nobody publishes');
+    expect(wrong('lost: count == 0', sends({ verify: false }))).toContain(
+      'every stream of the plan is outside the ledger (devices.telemetry: its messages carry no stamp (verify: off))',
+    );
+    expect(wrong('lost: count == 0', sends({ topic: 't/{{seq}}' }))).toContain(
+      'its topic changes with every message',
+    );
+    const shared = { ...readers, subscribe: [{ ...entry, topics: ['$share/a/t/#'] }] };
+    expect(wrong('lost: count == 0', [group, shared])).toContain('shared subscriptions');
   });
 });

@@ -1,5 +1,10 @@
 import { SquallError } from '../../errors/index.ts';
-import { checkThreshold, readThreshold, scaleThreshold } from '../../thresholds/index.ts';
+import {
+  checkLedger,
+  checkThreshold,
+  readThreshold,
+  scaleThreshold,
+} from '../../thresholds/index.ts';
 import type { NormalContext } from '../normal/context.ts';
 import type { Plan, ThresholdSpec } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
@@ -19,6 +24,9 @@ export function normaliseThresholds(
       // Where groups are known by name only, tags cannot be compared with what the plan has.
       const judged = context.unsound === null ? parsed : { ...parsed, tags: [] };
       const faults = checkThreshold(judged, plan);
+      if (faults.length === 0 && context.unsound === null) {
+        faults.push(...checkLedger(parsed, plan));
+      }
       for (const fault of faults) tell(fault, { entry, path, context });
       if (spec.id !== null && ids.has(spec.id)) {
         context.findings.error([...path, 'id'], `the id ${spec.id} stands twice`);

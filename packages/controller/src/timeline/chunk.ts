@@ -36,7 +36,12 @@ const series = z.discriminatedUnion('kind', [
     columns: z.record(z.enum(TIME_COLUMNS), numbers),
   }),
 ]);
-const chunk = z.object({ seconds: z.number().int(), series: z.array(series) });
+const chunk = z.object({
+  seconds: z.number().int(),
+  series: z.array(series),
+  /** By agent: µs on the run's timeline up to which it has reported when this was written. */
+  reported: z.record(z.string(), z.number()),
+});
 
 /** One minute of a run, all series side by side; every column has `seconds` entries. */
 export type ChunkData = z.infer<typeof chunk>;

@@ -29,8 +29,10 @@ const scratch = new Histogram();
 type TimeFigures = Readonly<Record<TimeColumnName, number>>;
 
 interface TimeSecond {
+  /** What an earlier process wrote down of it. */
+  readonly known: TimeFigures | null;
   readonly pending: SparseHistogram[];
-  /** What the pending ones give; null: not known (any more). */
+  /** What all of it gives; null: not known (any more). */
   figures: TimeFigures | null;
 }
 
@@ -39,7 +41,16 @@ export class OpenChunk {
   readonly #counters = new Map<string, number[]>();
   readonly #times = new Map<string, TimeSecond[]>();
   readonly #gauges = new GaugeSteps();
+  /** Sums of gauges that an earlier process wrote down. */
+  readonly #knownGauges = new Map<string, (number | null)[]>();
   #seconds = 0;
+
+  /** `known`: what an earlier process wrote down of this minute. */
+  constructor(known: ChunkData | null = null) {
+    if (known === null) return;
+    this.#seconds = known.seconds;
+    for (const series of known.series) this.#take(series);
+  }
 
   add(agent: string, slice: Slice, shares: readonly StepShare[]): void {
     for (const { step } of shares) this.#seconds = Math.max(this.#seconds, step + 1);
@@ -50,14 +61,14 @@ export class OpenChunk {
     for (const { step } of shares) this.#gauges.add(step, agent, slice);
   }
 
-  data(): ChunkData {
+  data(reported: Readonly<Record<string, number>>): ChunkData {
     const series: ChunkSeries[] = [];
     for (const [id, growth] of this.#counters) {
       const values = this.#perSecond((second) => growth[second] ?? 0);
       series.push({ kind: 'counter', ...partsOf(id), values: values.map(rounded) });
     }
-    for (const id of this.#gauges.keys()) {
-      const values = this.#perSecond((second) => this.#gauges.at(second, id));
+    for (const id of new Set([...this.#knownGauges.keys(), ...this.#gauges.keys()])) {
+      const values = this.#perSecond((second) => this.#gaugeAt(second, id));
       series.push({ kind: 'gauge', ...partsOf(id), values });
     }
     for (const [id, seconds] of this.#times) {
@@ -65,7 +76,21 @@ export class OpenChunk {
       const column = (name: TimeColumnName) => figures.map((one) => one[name]);
       series.push({ kind: 'time', ...partsOf(id), columns: columnsOf(column) });
     }
-    return { seconds: this.#seconds, series };
+    return { seconds: this.#perSecond(() => 0).length, series, reported: { ...reported } };
+  }
+
+  #take(series: ChunkSeries): void {
+    const id = seriesId(series.metric, series.subject);
+    if (series.kind === 'counter') this.#counters.set(id, [...series.values]);
+    else if (series.kind === 'gauge') this.#knownGauges.set(id, series.values);
+    else this.#times.set(id, secondsOf(series.columns));
+  }
+
+  /** Not every agent repeats what it said to an earlier process: the larger sum is the fuller one. */
+  #gaugeAt(second: number, id: string): number | null {
+    const known = this.#knownGauges.get(id)?.[second] ?? null;
+    const value = this.#gauges.at(second, id);
+    return known === null || value === null ? (known ?? value) : Math.max(known, value);
   }
 
   #count({ metric, subject, value = 0 }: SeriesDelta, shares: readonly StepShare[]): void {
@@ -81,7 +106,7 @@ export class OpenChunk {
     this.#times.set(id, seconds);
     // Times cannot be cut in two: they belong to the second in which most of their slice lies.
     const main = shares.reduce((best, one) => (one.share > best.share ? one : best));
-    const second = seconds[main.step] ?? { pending: [], figures: null };
+    const second = seconds[main.step] ?? { known: null, pending: [], figures: null };
     seconds[main.step] = second;
     second.pending.push(histogram);
     second.figures = null;
@@ -104,7 +129,14 @@ function figuresOf(second: TimeSecond | undefined): TimeFigures {
   if (second === undefined) return NOTHING;
   if (second.figures !== null) return second.figures;
   for (const one of second.pending) scratch.addSparse(one);
-  const figures: TimeFigures = {
+  const figures = scratch.count === 0 ? null : figuresOfScratch();
+  scratch.reset();
+  second.figures = joined(second.known, figures) ?? NOTHING;
+  return second.figures;
+}
+
+function figuresOfScratch(): TimeFigures {
+  return {
     count: scratch.count,
     sum: scratch.sumUs,
     min: scratch.minUs,
@@ -115,9 +147,21 @@ function figuresOf(second: TimeSecond | undefined): TimeFigures {
     p999: scratch.percentileUs(99.9),
     max: scratch.maxUs,
   };
-  scratch.reset();
-  second.figures = figures;
-  return figures;
+}
+
+/** Of two parts of a second the worse percentiles stand: without their buckets they cannot be merged. */
+function joined(a: TimeFigures | null, b: TimeFigures | null): TimeFigures | null {
+  if (a === null || b === null) return a ?? b;
+  const worse = columnsOf((name) => Math.max(a[name], b[name]));
+  return { ...worse, count: a.count + b.count, sum: a.sum + b.sum, min: Math.min(a.min, b.min) };
+}
+
+function secondsOf(columns: Readonly<Record<TimeColumnName, number[]>>): TimeSecond[] {
+  return columns.count.map((count, second) => ({
+    known: count === 0 ? null : columnsOf((name) => columns[name][second] ?? 0),
+    pending: [],
+    figures: null,
+  }));
 }
 
 function columnsOf<T>(of: (name: TimeColumnName) => T): Record<TimeColumnName, T> {

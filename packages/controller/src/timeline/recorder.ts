@@ -1,13 +1,13 @@
 import { type Slice, spreadOverSteps, type StepShare } from '@squall/core/metrics';
 import type { TimelineChunk } from '../store/store.ts';
-import { type ChunkData, CHUNK_SECONDS, encodeChunk, SECOND_US } from './chunk.ts';
+import { type ChunkData, CHUNK_SECONDS, decodeChunk, encodeChunk, SECOND_US } from './chunk.ts';
 import { OpenChunk } from './open-chunk.ts';
 
 /**
  * Chunks that still take what agents report: this one and the one before, so that an agent may be late
  * by a minute at least. What comes later still is in all totals, but not in the time line.
  */
-const GROWING_CHUNKS = 2;
+export const GROWING_CHUNKS = 2;
 /** What comes from so far ahead is a fault of a clock. */
 const MAX_CHUNKS_AHEAD = 60;
 /** Chunks that wait for a store that does not take them; beyond it the oldest are given up. */
@@ -34,8 +34,25 @@ interface Held {
  */
 export class TimelineRecorder {
   readonly #held = new Map<number, Held>();
+  /** By agent: end of its newest slice, µs. */
+  readonly #reported: Record<string, number> = {};
+  /** The same, as an earlier process left it: what is not newer was written down by that one. */
+  readonly #known: Readonly<Record<string, number>>;
   #newest = 0;
   #late = 0;
+
+  /** `known`: the newest chunks that an earlier process wrote down of this run. */
+  constructor(known: readonly TimelineChunk[] = []) {
+    let reported: Readonly<Record<string, number>> = {};
+    for (const { index, bytes } of known) {
+      const data = decodeChunk(bytes);
+      reported = data.reported;
+      this.#newest = index;
+      this.#held.set(index, { chunk: new OpenChunk(data), version: 0, keptVersion: 0 });
+    }
+    this.#known = reported;
+    Object.assign(this.#reported, reported);
+  }
 
   /** Slices too late (or too far ahead) for the time line, and minutes that no store took. */
   get late(): number {
@@ -43,6 +60,8 @@ export class TimelineRecorder {
   }
 
   add(agent: string, slice: Slice): void {
+    if (slice.toUs <= (this.#known[agent] ?? Number.NEGATIVE_INFINITY)) return;
+    this.#reported[agent] = Math.max(this.#reported[agent] ?? slice.toUs, slice.toUs);
     const shares = spreadOverSteps(slice.fromUs, slice.toUs, SECOND_US);
     const parts = new Map<number, StepShare[]>();
     for (const { step, share } of shares) {
@@ -64,7 +83,10 @@ export class TimelineRecorder {
     const changed = [...this.#held].filter(([, { version, keptVersion }]) => version > keptVersion);
     const versions = changed.map(([, held]) => ({ held, version: held.version }));
     return {
-      chunks: changed.map(([index, { chunk }]) => ({ index, bytes: encodeChunk(chunk.data()) })),
+      chunks: changed.map(([index, { chunk }]) => ({
+        index,
+        bytes: encodeChunk(chunk.data(this.#reported)),
+      })),
       kept: () => {
         for (const { held, version } of versions) held.keptVersion = version;
         this.#forget();
@@ -74,7 +96,9 @@ export class TimelineRecorder {
 
   /** Everything that may be newer here than in the store. */
   held(): Map<number, ChunkData> {
-    return new Map([...this.#held].map(([index, { chunk }]) => [index, chunk.data()]));
+    return new Map(
+      [...this.#held].map(([index, { chunk }]) => [index, chunk.data(this.#reported)]),
+    );
   }
 
   #grows(index: number): boolean {

@@ -25,6 +25,10 @@ function stored(recorder: TimelineRecorder): Map<number, ChunkData> {
   return new Map(recorder.changed().chunks.map(({ index, bytes }) => [index, decodeChunk(bytes)]));
 }
 
+function continued(before: TimelineRecorder): TimelineRecorder {
+  return new TimelineRecorder(before.changed().chunks);
+}
+
 function curvesOf(chunks: ReadonlyMap<number, ChunkData>, asked: WindowQuery): string[] {
   return windowOf(chunks, asked).map(({ metric, subject }) => `${metric} ${subject}`);
 }
@@ -146,6 +150,40 @@ describe('what changed', () => {
     for (let minute = 0; minute < 200; minute++) recorder.add('a', slice(minute * 60, [sent(1)]));
     expect(recorder.held().size).toBe(120);
     expect(recorder.late).toBe(80);
+  });
+});
+
+describe('a recorder that goes on with what another wrote down', () => {
+  it('adds what is new and leaves out what comes again', () => {
+    const first = new TimelineRecorder();
+    for (let s = 0; s < 70; s++) first.add('a', slice(s, [sent(1), times([10])]));
+    const second = continued(first);
+    for (let s = 65; s < 75; s++) second.add('a', slice(s, [sent(1), times([10])]));
+    second.add('b', slice(69, [sent(5), times([2_000])]));
+    const [time, counter] = windowOf(second.held(), query(0, 75, { stepUs: 5 * SECOND }));
+    const counts = counter?.kind === 'counter' ? counter.count : [];
+    expect(counts).toEqual([...Array<number>(13).fill(5), 10, 5]);
+    expect(time).toMatchObject({ kind: 'time' });
+    expect(
+      only(windowOf(second.held(), query(69, 70, { metrics: ['publish_time'] }))),
+    ).toMatchObject({ count: [2], meanUs: [1_005], minUs: [10], p50Us: [2_000], maxUs: [2_000] });
+  });
+
+  it('keeps the fuller of two sums of a gauge', () => {
+    const first = new TimelineRecorder();
+    for (const agent of ['a', 'b']) first.add(agent, slice(0, [connections(5)]));
+    const second = continued(first);
+    second.add('a', slice(0.5, [connections(7)]));
+    expect(only(windowOf(second.held(), query(0, 2)))).toMatchObject({ value: [10, 7] });
+  });
+
+  it('has nothing to write as long as nothing is new', () => {
+    const first = new TimelineRecorder();
+    first.add('a', slice(0, [sent(1)]));
+    const second = continued(first);
+    expect(second.changed().chunks).toEqual([]);
+    second.add('a', slice(0, [sent(1)]));
+    expect(second.changed().chunks).toEqual([]);
   });
 });
 

@@ -29,4 +29,5 @@ export {
   type ValidityState,
   type Verdict,
 } from './model.ts';
+export { redactPlan, redactVars } from './redact.ts';
 export { type Decision, decide, EXIT_CODES, type VerdictInput } from './verdict.ts';

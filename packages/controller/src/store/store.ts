@@ -41,8 +41,12 @@ export interface Store {
   /** In order; indexes from `from` to `to`, both included. */
   timeline(run: string, from: number, to: number): Promise<readonly TimelineChunk[]>;
 
-  /** State, sequences and the time line's open chunks, all at once or not at all. */
+  /**
+   * State, sequences and the time line's open chunks, all at once or not at all. Pages are added to
+   * those that are there; all else takes the place of the checkpoint before.
+   */
   saveCheckpoint(run: string, checkpoint: Checkpoint): Promise<void>;
+  /** With all pages, in no order. */
   checkpoint(run: string): Promise<Checkpoint | null>;
 
   /** Deletes runs that ended before this moment, used keys, and plans that nobody uses any more. */
@@ -167,6 +171,16 @@ export interface Checkpoint {
   /** The last sequence of each agent that is in the state: what may be acknowledged. */
   readonly agents: readonly AgentPosition[];
   readonly chunks?: readonly TimelineChunk[];
+  /** Pages of the delivery ledger that came since the checkpoint before. */
+  readonly pages?: readonly StoredPage[];
+}
+
+/** One page of one worker's ledger, encoded (`run/checkpoint/page-codec.ts`). */
+export interface StoredPage {
+  readonly agent: string;
+  readonly worker: number;
+  readonly page: number;
+  readonly bytes: Uint8Array;
 }
 
 export interface AgentPosition {

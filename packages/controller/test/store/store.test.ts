@@ -201,6 +201,10 @@ describe('time line', () => {
   });
 });
 
+function ledgerPage(agent: string, page: number, content: string) {
+  return { agent, worker: 0, page, bytes: bytes(content) };
+}
+
 describe('checkpoints', () => {
   it('keeps the newest whole: state, positions, open chunks', async () => {
     const agents = [
@@ -219,6 +223,29 @@ describe('checkpoints', () => {
     expect(text(known?.state)).toBe('new');
     expect(await store.timeline('r1', 3, 3)).toHaveLength(1);
     expect(await store.checkpoint('r2')).toBeNull();
+  });
+
+  it('adds pages of the ledger to those that are there, each once, until the run is over', async () => {
+    const save = (...pages: ReturnType<typeof ledgerPage>[]) =>
+      store.saveCheckpoint('r1', { savedMs: 1, state: bytes('x'), agents: [], pages });
+    const contents = async () => {
+      const pages = (await store.checkpoint('r1'))?.pages ?? [];
+      return pages.map((one) => `${one.agent}${one.page}${text(one.bytes)}`).toSorted();
+    };
+    await store.createRun(newRun('r1'));
+    await save(ledgerPage('a', 0, 'first'));
+    await save();
+    await save(ledgerPage('a', 1, 'second'), ledgerPage('b', 0, 'third'));
+    await save(ledgerPage('a', 1, 'second'));
+    await reopened();
+    expect(await contents()).toEqual(['a0first', 'a1second', 'b0third']);
+    await store.finishRun('r1', PASSED);
+    await save();
+    expect(await contents()).toEqual([]);
+    await save(ledgerPage('a', 0, 'again'));
+    await store.deleteRun('r1');
+    await save();
+    expect(await contents()).toEqual([]);
   });
 });
 

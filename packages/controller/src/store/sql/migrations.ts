@@ -5,10 +5,23 @@ import type { Tables } from './schema.ts';
  * The steps from an empty store to the newest form, in order; the version of a store is the number of
  * steps that it has taken. A step that was released is never changed: a change is a further step.
  */
-export const MIGRATIONS: readonly ((db: Kysely<Tables>) => Promise<void>)[] = [firstTables];
+export const MIGRATIONS: readonly ((db: Kysely<Tables>) => Promise<void>)[] = [
+  firstTables,
+  ledgerPages,
+];
 
 async function firstTables(db: Kysely<Tables>): Promise<void> {
   for (const statement of FIRST_TABLES) await sql.raw(statement).execute(db);
+}
+
+async function ledgerPages(db: Kysely<Tables>): Promise<void> {
+  await sql
+    .raw(
+      `create table ledger_pages (
+        run text not null, agent text not null, worker integer not null, page integer not null,
+        bytes blob not null, primary key (run, agent, worker, page))`,
+    )
+    .execute(db);
 }
 
 const FIRST_TABLES = [

@@ -96,6 +96,7 @@ export async function removeRun(db: Transaction<Tables>, id: string): Promise<bo
   await db.deleteFrom('timeline').where('run', '=', id).execute();
   await db.deleteFrom('checkpoints').where('run', '=', id).execute();
   await db.deleteFrom('checkpoint_agents').where('run', '=', id).execute();
+  await db.deleteFrom('ledger_pages').where('run', '=', id).execute();
   const { numDeletedRows } = await db
     .deleteFrom('runs')
     .where('id', '=', id)

@@ -42,4 +42,5 @@ export interface Tables {
   readonly idempotency: { key: string; request: string; run: string; used_ms: number };
   readonly checkpoints: { run: string; saved_ms: number; state: Blob };
   readonly checkpoint_agents: { run: string; agent: string; epoch: number; seq: number };
+  readonly ledger_pages: { run: string; agent: string; worker: number; page: number; bytes: Blob };
 }

@@ -15,6 +15,7 @@ import type {
   RunQuery,
   RunRecord,
   Store,
+  StoredPage,
   TimelineChunk,
 } from '../store.ts';
 import type { Driver } from './driver.ts';
@@ -152,6 +153,7 @@ class SqlStore implements Store {
         await db.insertInto('reports').orReplace().values({ run: id, deflated }).execute();
       }
       await dropCheckpoint(db, id);
+      await db.deleteFrom('ledger_pages').where('run', '=', id).execute();
       return { ...run, hasReport: run.hasReport || deflated !== null };
     });
   }
@@ -190,7 +192,7 @@ class SqlStore implements Store {
   }
 
   saveCheckpoint(run: string, checkpoint: Checkpoint): Promise<void> {
-    const { savedMs, state, agents, chunks = [] } = checkpoint;
+    const { savedMs, state, agents, chunks = [], pages = [] } = checkpoint;
     return this.#atOnce(async (db) => {
       await dropCheckpoint(db, run);
       await db.insertInto('checkpoints').values({ run, saved_ms: savedMs, state }).execute();
@@ -199,6 +201,7 @@ class SqlStore implements Store {
         await db.insertInto('checkpoint_agents').values(positions).execute();
       }
       await writeChunks(db, run, chunks);
+      await writePages(db, run, pages);
     });
   }
 
@@ -216,7 +219,8 @@ class SqlStore implements Store {
         .where('run', '=', run)
         .orderBy('agent')
         .execute();
-      return { savedMs: row.saved_ms, state: bytesOf(row.state), agents };
+      const pages = await readPages(db, run);
+      return { savedMs: row.saved_ms, state: bytesOf(row.state), agents, pages };
     });
   }
 
@@ -272,6 +276,30 @@ async function writeChunks(
   }
 }
 
+async function writePages(
+  db: Transaction<Tables>,
+  run: string,
+  pages: readonly StoredPage[],
+): Promise<void> {
+  for (const page of pages) {
+    await db
+      .insertInto('ledger_pages')
+      .orReplace()
+      .values({ run, ...page })
+      .execute();
+  }
+}
+
+async function readPages(db: Transaction<Tables>, run: string): Promise<StoredPage[]> {
+  const rows = await db
+    .selectFrom('ledger_pages')
+    .select(['agent', 'worker', 'page', 'bytes'])
+    .where('run', '=', run)
+    .execute();
+  return rows.map(({ bytes, ...page }) => ({ ...page, bytes: bytesOf(bytes) }));
+}
+
+/** All but the pages of the ledger, which stay until the run is over. */
 async function dropCheckpoint(db: Transaction<Tables>, run: string): Promise<void> {
   await db.deleteFrom('checkpoints').where('run', '=', run).execute();
   await db.deleteFrom('checkpoint_agents').where('run', '=', run).execute();

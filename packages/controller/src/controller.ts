@@ -34,18 +34,23 @@ export interface ControllerOptions {
   readonly requests?: RequestListener;
   /** Where runs are put away while they go on, so that another process can go on with them. */
   readonly checkpoints?: Pick<Store, 'saveCheckpoint'>;
-  /** Runs to go on with: what `loadSavedRuns` found. Their agents are let back in from the start. */
-  readonly resume?: readonly SavedRun[];
+  /** Runs to go on with. Their agents are let back in from the start. */
+  readonly resume?: readonly ResumedRun[];
   /** For tests. */
   readonly clockDomain?: string;
   readonly time?: TimeSource;
   readonly timing?: Partial<RunTiming>;
 }
 
+/** A run that an earlier controller put away. */
+export interface ResumedRun {
+  readonly saved: SavedRun;
+  /** Called with its handle before anything happens to it. */
+  readonly begun: (handle: RunHandle) => void;
+}
+
 export interface Controller {
   readonly port: number;
-  /** The runs of `resume`, in that order. */
-  readonly resumed: readonly RunHandle[];
   /** Where agents dial: `ws://127.0.0.1:4747`. */
   readonly url: string;
   /** Address of the bus, fit to be printed; null where frames travel on the agents' own links. */
@@ -102,13 +107,12 @@ export async function startController(options: ControllerOptions): Promise<Contr
     return run;
   };
   // In the same breath as the port was opened: no agent can have been turned away.
-  const resumed = (options.resume ?? []).map((saved) => {
+  for (const { saved, begun } of options.resume ?? []) {
     const { id, plan, options: submitted } = saved;
-    return begin({ id, plan, options: submitted, saved });
-  });
+    begun(begin({ id, plan, options: submitted, saved }));
+  }
   return {
     port: hub.port,
-    resumed,
     url: `ws://${options.host.includes(':') ? `[${options.host}]` : options.host}:${hub.port}`,
     bus: redis?.shown ?? null,
     agents: () => hub.sessions().map(viewOf),

@@ -118,11 +118,17 @@ export class Lives {
   /** Starts the next controller. Agents come back when they are told to. */
   async startAgain(more: { readonly clockDomain?: string } = {}): Promise<void> {
     const gate = this.store.gate();
-    const resume = [await this.saved()];
+    const handles: RunHandle[] = [];
+    const events: RunEvent[] = [];
+    const begun = (run: RunHandle) => {
+      handles.push(run);
+      run.onEvent((event) => events.push(event));
+    };
+    const resume = [{ saved: await this.saved(), begun }];
     const controller = await start(this.#timing, { checkpoints: gate, resume, ...more });
-    const [handle] = controller.resumed;
+    const [handle] = handles;
     if (handle === undefined) throw new Error('nothing was taken up');
-    this.#lives.push({ controller, handle, events: listen(handle), gate });
+    this.#lives.push({ controller, handle, events, gate });
   }
 
   async comeBack(agents: readonly ScriptedAgent[] = this.agents): Promise<void> {

@@ -102,6 +102,10 @@ export class ScriptedAgent extends FakeAgent {
 
   protected override repeat(): void {
     for (const message of this.#said) super.say(message);
+    this.#resend();
+  }
+
+  #resend(): void {
     for (const frame of this.sent) this.sayBytes(frame);
   }
 
@@ -116,8 +120,7 @@ export class ScriptedAgent extends FakeAgent {
         this.#at(message.at, () => this.#enter(message.stage, message.at));
         return;
       case 'clock':
-        if (message.stage !== this.#stage || this.#phase !== 'prologue') return;
-        this.#at(message.at, () => this.#startClock(message.at));
+        this.#hearClock(message);
         return;
       case 'stop':
         this.#stop(message.mode);
@@ -126,7 +129,7 @@ export class ScriptedAgent extends FakeAgent {
         this.#finish();
         return;
       case 'frame_resend':
-        for (const frame of this.sent) this.sayBytes(frame);
+        this.#resend();
         return;
       case 'welcome':
       case 'rejected':
@@ -134,6 +137,11 @@ export class ScriptedAgent extends FakeAgent {
       case 'frame_ack':
       case 'release':
     }
+  }
+
+  #hearClock({ stage, at }: Extract<FromController, { type: 'clock' }>): void {
+    if (stage !== this.#stage || this.#phase !== 'prologue') return;
+    this.#at(at, () => this.#startClock(at));
   }
 
   #answer(assign: Assign): void {

@@ -13,6 +13,13 @@ export interface RunId {
   readonly short: string;
 }
 
+/** @throws RangeError for a text that is no full id. */
+export function readRunId(full: string): RunId {
+  const short = /^\d{8}t\d{6}-([a-z2-7]{8})$/.exec(full)?.[1];
+  if (short === undefined) throw new RangeError(`${full} is no id of a run`);
+  return { full, short };
+}
+
 export function createRunId(utcMs: number, entropy: Uint8Array = randomBytes(SHORT_LENGTH)): RunId {
   const short = Array.from(entropy.subarray(0, SHORT_LENGTH), (byte) => ALPHABET[byte & 31]).join(
     '',

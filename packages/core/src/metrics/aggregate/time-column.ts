@@ -34,10 +34,7 @@ export class TimeColumn {
       return;
     }
     pending.push(delta);
-    if (pending.length < PENDING_LIMIT) return;
-    for (const one of pending) scratch.addSparse(one);
-    const sum = scratch.drainSparse();
-    if (sum !== null) this.#open.set(step, [sum]);
+    if (pending.length >= PENDING_LIMIT) this.#merge(step, pending);
   }
 
   /** The buckets of an open step, to be added to those of other series. */
@@ -82,7 +79,17 @@ export class TimeColumn {
   }
 
   toJSON(): TimeColumnState {
+    // What waits side by side would be written side by side, again and again.
+    for (const [step, pending] of this.#open) {
+      if (pending.length > 1) this.#merge(step, pending);
+    }
     return { open: [...this.#open], sealed: Array.from(this.#sealed, (times) => times ?? null) };
+  }
+
+  #merge(step: number, pending: readonly SparseHistogram[]): void {
+    for (const one of pending) scratch.addSparse(one);
+    const sum = scratch.drainSparse();
+    if (sum !== null) this.#open.set(step, [sum]);
   }
 }
 

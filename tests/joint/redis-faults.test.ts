@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import fc from 'fast-check';
-import { encodeFrame } from '@squall/core/metrics';
+import { decodeFrame, encodeFrame } from '@squall/core/metrics';
+import { RedisBus } from '@squall/redis-bus';
 import { DrivingAgent, FoldingController, frameOf } from '../fixtures/redis-agent.ts';
 import { RedisServer, redisMissing } from '../fixtures/redis.ts';
-import { RedisRig, UNDISTURBED } from '../fixtures/redis-rig.ts';
+import { QUICK, RedisRig, UNDISTURBED } from '../fixtures/redis-rig.ts';
 import { until } from '../fixtures/process.ts';
 
 let server: RedisServer;
@@ -114,6 +115,39 @@ describe('frames that were taken and are gone', () => {
     expect(rig.notices).toEqual([
       JSON.stringify({ kind: 'gap', agent: rig.agent, seqFrom: 2, seqTo: 2 }),
     ]);
+  });
+});
+
+describe('a receiver', () => {
+  test('that begins behind a checkpoint reads on from there', async () => {
+    await rig.sender.send([1, 2, 3, 4, 5].map(encoded));
+    const bus = await RedisBus.open({ url: server.url, limits: QUICK });
+    const receiver = await bus.open({
+      run: rig.run,
+      agents: [{ agent: rig.agent, epoch: rig.epoch, afterSeq: 3 }],
+      link: { acknowledge: () => {}, resend: () => {} },
+      notice: () => {},
+    });
+    const came: number[] = [];
+    receiver.onFrame(({ agent, bytes }) => {
+      expect(agent).toBe(rig.agent);
+      came.push(decodeFrame(bytes).seqFrom);
+    });
+    await until('the rest', () => came.length >= 2);
+    await bus.close();
+    expect(came).toEqual([4, 5]);
+  });
+
+  test('takes an epoch after the other, and what is none of its entries not at all', async () => {
+    const controller = new FoldingController(rig);
+    await server.command('XADD', streamKey(), '1-1', 'hello', 'world');
+    await server.command('XADD', streamKey(), '1-2', 'from', 9, 'frame', 'from after its end');
+    const next = rig.anotherSender(server.url, { ...QUICK, epoch: 2 });
+    await next.send([encoded(1), encoded(2)]);
+    await until('both', () => controller.arrived.length === 2);
+    await next.close();
+    expect(controller.arrived).toEqual([1, 2]);
+    expect(await server.ids(rig.run, rig.agent)).toEqual(['1-1', '1-2', '2-1', '2-2']);
   });
 });
 

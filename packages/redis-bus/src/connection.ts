@@ -20,6 +20,7 @@ export class Connection {
   readonly #client: Redis;
   readonly #limits: RedisLimits;
   #closed = false;
+  #leaving = false;
   #broken: unknown = null;
 
   /** @throws SquallError SQ_BUS, with what is wrong and what can be done. */
@@ -65,6 +66,8 @@ export class Connection {
   /** Ends it at once. What is under way is rejected. */
   close(): void {
     this.#closed = true;
+    if (this.#leaving) return;
+    this.#leaving = true;
     this.#client.disconnect();
   }
 

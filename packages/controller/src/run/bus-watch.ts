@@ -84,7 +84,9 @@ export class BusWatch {
     const state = { trouble, interruptions, interruptedUs, lostFrames };
     const before = this.#states.get(agent);
     this.#states.set(agent, state);
-    if (state.trouble !== null && before?.interruptions !== state.interruptions) {
+    // While nothing comes in at all, that an agent sends nothing is no news.
+    const news = !this.#isDown && before?.interruptions !== state.interruptions;
+    if (state.trouble !== null && news) {
       this.#scene.warning(`agent ${agent} cannot send its measurements: ${state.trouble}`);
     }
     const lost = state.lostFrames - (before?.lostFrames ?? 0);

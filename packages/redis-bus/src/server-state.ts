@@ -53,6 +53,13 @@ export function readState(info: string): ServerState {
  * @throws SquallError SQ_BUS
  */
 export function mustBeFit(state: ServerState, address: RedisAddress): void {
+  if (isTooOld(state)) {
+    throw busError(
+      address,
+      `it is version ${state.version}`,
+      'the bus needs Redis 6.2 or later, which can trim a stream by id',
+    );
+  }
   if (state.mode === 'cluster') {
     throw busError(address, 'it is part of a cluster', 'the bus needs a single server');
   }
@@ -97,6 +104,11 @@ export function warningsOf(state: ServerState, limits: RedisLimits): string[] {
     }
   }
   return warnings;
+}
+
+function isTooOld({ version }: ServerState): boolean {
+  const [major = 0, minor = 0] = (version ?? '').split('.').map(Number);
+  return version !== null && (major < 6 || (major === 6 && minor < 2));
 }
 
 function isEvicting({ policy }: ServerState): boolean {

@@ -40,6 +40,7 @@ describe('the state of a server', () => {
 
 describe('a server is fit', () => {
   it.each<[string, Partial<ServerState>]>([
+    ['of the oldest version that will do', { version: '6.2.0' }],
     ['with a limit and room', { maxBytes: 2_000_000 }],
     ['with an evicting policy that can never come to work', { policy: 'allkeys-lru' }],
     ['that says nothing of itself', readState('')],
@@ -52,6 +53,7 @@ describe('a server is fit', () => {
     ['that is full', { maxBytes: 1_000_000 }, 'it is full: 1.0 MiB of 1.0 MiB'],
     ['that is a replica', { role: 'slave' }, 'it is a replica'],
     ['of a cluster', { mode: 'cluster' }, 'part of a cluster'],
+    ['that is too old', { version: '6.0.16' }, 'it is version 6.0.16'],
   ])('but not one %s', (_what, part, words) => {
     expect(() => mustBeFit({ ...FIT, ...part }, ADDRESS)).toThrow(
       expect.objectContaining({

@@ -229,7 +229,7 @@ export const stopRequest = z
       .default('graceful')
       .describe('`hard` cuts connections and waits for nothing'),
   })
-  .optional();
+  .nullish();
 
 export const thresholds = z.object({
   final: z.boolean().describe('false: as they would come out if the run ended now'),

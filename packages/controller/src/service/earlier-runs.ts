@@ -78,7 +78,7 @@ async function whatBecameOf(
   const checkpoint = await scene.store.checkpoint(record.id);
   if (checkpoint === null) return waitsAgain(record, scene);
   try {
-    const saved = await decodeSavedRun(checkpoint.state);
+    const saved = await decodeSavedRun(checkpoint.state, checkpoint.pages);
     return { record, saved, known: await newestChunks(scene.store, saved) };
   } catch (error) {
     if (!(error instanceof SquallError)) throw error;

@@ -82,6 +82,12 @@ export class LiveRuns {
     return run;
   }
 
+  /** The run was deleted: nothing is told of it any more. */
+  forget(id: string): void {
+    this.#logs.delete(id);
+    this.#lingering.delete(id);
+  }
+
   /** Writes a checkpoint, and with it what the time line has got since the last one. */
   async saveCheckpoint(run: string, checkpoint: Checkpoint): Promise<void> {
     const changed = this.#runs.get(run)?.timeline.changed();

@@ -217,13 +217,15 @@ export class RunService {
 
   /** @throws SquallError SQ_NOT_FOUND, SQ_STATE while it goes on. */
   async remove(id: string): Promise<void> {
-    if (this.#parts.live.get(id) !== undefined) {
-      throw new SquallError('SQ_STATE', 'the run goes on', {
-        path: id,
-        hint: 'stop it first and wait for its end',
-      });
+    const { live, store } = this.#parts;
+    const run = live.get(id);
+    if (run !== undefined) {
+      const why = run.done ? 'its end is not in the store yet' : 'it goes on';
+      const hint = run.done ? 'try again' : 'stop it first and wait for its end';
+      throw new SquallError('SQ_STATE', `the run cannot be deleted: ${why}`, { path: id, hint });
     }
-    if (!(await this.#parts.store.deleteRun(id))) missing('run', id);
+    if (!(await store.deleteRun(id))) missing('run', id);
+    live.forget(id);
   }
 
   /** The events of a run, or null where they are not kept (any more). @throws SQ_NOT_FOUND */

@@ -136,6 +136,8 @@ describe('a receiver', () => {
     await until('the rest', () => came.length >= 2);
     await bus.close();
     expect(came).toEqual([4, 5]);
+    // A controller that ends leaves what belongs to a run that is not over.
+    expect(await server.ids(rig.run, rig.agent)).toEqual(expect.arrayContaining(['1-4', '1-5']));
   });
 
   test('takes an epoch after the other, and what is none of its entries not at all', async () => {

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -114,7 +114,9 @@ describe('a user with as few rights as the hint names', () => {
 describe('TLS', () => {
   test('carries frames where the certificate is known, and is refused where it is not', async ({
     startRedis: start,
+    skip,
   }) => {
+    if (spawnSync('openssl', ['version']).error !== undefined) skip('openssl is not on PATH');
     const folder = mkdtempSync(path.join(tmpdir(), 'squall-tls-'));
     const { cert, key } = certificate(folder);
     const port = await freePort();

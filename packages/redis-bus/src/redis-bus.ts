@@ -24,7 +24,7 @@ export class RedisBus implements RunBus {
   readonly noticeUs: number;
   readonly #address: RedisAddress;
   readonly #limits: RedisLimits;
-  readonly #receivers = new Set<BusReceiver>();
+  readonly #receivers = new Set<RedisRunReceiver>();
 
   /**
    * Looks at the server before anything depends on it.
@@ -55,7 +55,7 @@ export class RedisBus implements RunBus {
   async open(run: BusRun): Promise<BusReceiver> {
     const state = await this.#look();
     for (const reason of warningsOf(state, this.#limits)) run.notice({ kind: 'memory', reason });
-    const receiver: BusReceiver = new RedisRunReceiver({
+    const receiver: RedisRunReceiver = new RedisRunReceiver({
       address: this.#address,
       limits: this.#limits,
       run,
@@ -67,7 +67,7 @@ export class RedisBus implements RunBus {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#receivers].map((receiver) => receiver.close()));
+    await Promise.all([...this.#receivers].map((receiver) => receiver.leave()));
   }
 
   async #look(): Promise<ServerState> {

@@ -62,8 +62,19 @@ export class RedisRunReceiver implements BusReceiver {
   }
 
   async close(): Promise<void> {
+    await this.#stop();
+    await this.#tender.clear();
+  }
+
+  /** The run goes on without this process. */
+  async leave(): Promise<void> {
+    await this.#stop();
+    this.#tender.hangUp();
+  }
+
+  async #stop(): Promise<void> {
     this.#listeners.clear();
-    await Promise.all([this.#reader?.close(), this.#tender.close()]);
+    await Promise.all([this.#reader?.close(), this.#tender.stop()]);
     this.#options.closed();
   }
 }

@@ -37,15 +37,22 @@ export class Tender {
     this.#over = this.#run();
   }
 
-  /** Deletes the streams, as far as the server can be reached; what stays goes with its TTL. */
-  async close(): Promise<void> {
+  async stop(): Promise<void> {
     this.#closed = true;
     this.#pause.end();
     await this.#over;
+  }
+
+  hangUp(): void {
+    this.#connection?.close();
+  }
+
+  /** Deletes the streams, as far as the server can be reached; what stays goes with its TTL. */
+  async clear(): Promise<void> {
     const { limits, streams } = this.#options;
     const keys = [...streams.values()].map(({ key }) => key);
     const deadlineMs = performance.now() + limits.deleteMs;
-    const timer = setTimeout(() => this.#connection?.close(), limits.deleteMs);
+    const timer = setTimeout(() => this.hangUp(), limits.deleteMs);
     while (performance.now() < deadlineMs) {
       try {
         const connection = await this.#connected();
@@ -56,7 +63,7 @@ export class Tender {
       }
     }
     clearTimeout(timer);
-    this.#connection?.close();
+    this.hangUp();
   }
 
   async #run(): Promise<void> {

@@ -23,6 +23,7 @@ export interface RunBus {
    * @throws SquallError SQ_BUS where the bus cannot carry the run, and why.
    */
   open(run: BusRun): Promise<BusReceiver>;
+  /** This process ends. What is on the bus of runs that are not over stays for who takes them up. */
   close(): Promise<void>;
 }
 

@@ -45,10 +45,21 @@ export function messagesBefore(schedule: Schedule, rank: number, lengthUs: numbe
   return ticks <= rank ? 0 : Math.floor((ticks - 1 - rank) / schedule.clients) + 1;
 }
 
-/** The smallest tick whose due time is not before `us`; exact, whatever the rounding of the guess. */
+/**
+ * The smallest tick whose due time is not before `us`: the number of ticks in that length.
+ *
+ * Counted on the number itself, not by comparing due times: 7/s in 12 s are 84 ticks, though tick 84
+ * comes out a hair below 12 s in doubles. A quotient that is whole but for rounding is whole.
+ */
 function firstTickAtOrAfter(schedule: Schedule, us: number): number {
   if (us <= 0) return 0;
-  let tick = Math.max(0, Math.floor((us / schedule.periodUs) * schedule.clients) - 2);
-  while (dueUs(schedule, tick) < us) tick++;
-  return tick;
+  const ticks = (us / schedule.periodUs) * schedule.clients;
+  const whole = Math.round(ticks);
+  return Math.abs(ticks - whole) <= whole * ROUNDING ? whole : Math.ceil(ticks);
 }
+
+/**
+ * Far above the error of the few operations behind a quotient (some 1e-15 of it), far below anything
+ * that a schedule can mean: a picosecond a second.
+ */
+const ROUNDING = 1e-12;

@@ -58,16 +58,20 @@ export interface RunTiming {
   readonly prologueMarginUs: number;
   /** Beyond `drainUs`, for every agent's `drained`. */
   readonly drainMarginUs: number;
-  /** From `finish` to every agent's `finished`. */
+  /**
+   * From `finish` to every agent's `finished`: its clients disconnect (30 s at most), then the bus
+   * takes all but the last pages of its ledger (60 s at most).
+   */
   readonly finishUs: number;
-  /** From the last `finished` to the last frame. */
+  /** From the last `finished` to the last frame, with what is left of the ledger. */
   readonly collectUs: number;
   /** For `finished` and the last frames together after a hard stop. */
   readonly hardStopUs: number;
   /** How long a window waits for agents that have not reported it. */
   readonly watermarkUs: number;
-  /** From the end of one checkpoint to the next. */
+  /** From the end of one checkpoint to the next: while there is load, and when all is handed in. */
   readonly checkpointUs: number;
+  readonly lastCheckpointsUs: number;
 }
 
 export const RUN_TIMING: RunTiming = {
@@ -78,9 +82,10 @@ export const RUN_TIMING: RunTiming = {
   gridUs: 1_000_000,
   prologueMarginUs: 60_000_000,
   drainMarginUs: 10_000_000,
-  finishUs: 60_000_000,
-  collectUs: 15_000_000,
+  finishUs: 120_000_000,
+  collectUs: 30_000_000,
   hardStopUs: 5_000_000,
   watermarkUs: 3_000_000,
   checkpointUs: 3_000_000,
+  lastCheckpointsUs: 500_000,
 };

@@ -1,3 +1,4 @@
+import type { LedgerResult } from '@squall/core/ledger';
 import type { Plan } from '@squall/core/plan';
 import type {
   AgentRecord,
@@ -31,6 +32,8 @@ export interface EndedRun {
   /** T, or null where the load never began. */
   readonly startUs: number | null;
   readonly endUs: number;
+  /** Null where delivery was not verified. */
+  readonly ledger: LedgerResult | null;
 }
 
 /** `measured` is null where the load never began. */
@@ -46,6 +49,7 @@ export function reportInput(run: EndedRun, measured: Measurements | null): Repor
     aggregate: measured?.aggregate ?? null,
     thresholds: judge.finish(),
     generator: measured?.generator.facts() ?? { agents: new Map() },
+    ...(run.ledger === null ? {} : { ledger: run.ledger }),
     outcome: outcomeOf(run.cut),
     notes: [...run.warnings, ...overshoots(run.stages, measured)],
     bus: run.bus,

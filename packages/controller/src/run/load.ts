@@ -3,13 +3,16 @@ import type { Plan } from '@squall/core/plan';
 import type { RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
 import type { BusWatch } from './bus-watch.ts';
+import type { CheckpointStore } from './checkpoint/checkpointer.ts';
 import type { SavedRun } from './checkpoint/saved-run.ts';
 import { type Cut, stageEndOf } from './cut.ts';
 import { Measurements } from './measurements.ts';
 import type { Roster } from './roster.ts';
 import type { RunId } from './run-id.ts';
+import { RunLedger } from './run-ledger.ts';
 import type { RunVoice } from './run-voice.ts';
 import { StageWalk } from './stage-walk.ts';
+import type { SubmitOptions } from './submit-options.ts';
 import { HURRY, type Hurry, type Waiter } from './waiter.ts';
 
 /** What there is of a run once T is announced. */
@@ -17,6 +20,7 @@ export interface Load {
   /** T, µs of the monotonic clock. */
   readonly startUs: number;
   readonly measurements: Measurements;
+  readonly ledger: RunLedger;
   readonly walk: StageWalk;
   /** Null while there is load. */
   endUs: number | null;
@@ -25,6 +29,8 @@ export interface Load {
 export interface LoadScene {
   readonly id: RunId;
   readonly plan: Plan;
+  readonly options: SubmitOptions;
+  readonly checkpoints: CheckpointStore | null;
   readonly time: TimeSource;
   readonly timing: RunTiming;
   readonly waiter: Waiter;
@@ -47,13 +53,16 @@ export function restoreLoad(scene: LoadScene, saved: SavedRun): Load {
 }
 
 type Begun = Pick<SavedRun, 'startUs' | 'loadEndUs'> &
-  Partial<Pick<SavedRun, 'measured' | 'stages'>>;
+  Partial<Pick<SavedRun, 'measured' | 'stages' | 'pages'>>;
 
-function loadOf(scene: LoadScene, { startUs, loadEndUs, measured, stages }: Begun): Load {
+function loadOf(scene: LoadScene, begun: Begun): Load {
+  const { startUs, loadEndUs, measured, stages } = begun;
   const { roster, timing, voice } = scene;
   const warning = (text: string) => voice.warn(text);
+  const ledger = ledgerOf(scene, begun);
   const measurements = new Measurements({
     ...scene,
+    ledger,
     run: scene.id.full,
     startUs,
     watermarkUs: timing.watermarkUs,
@@ -78,5 +87,18 @@ function loadOf(scene: LoadScene, { startUs, loadEndUs, measured, stages }: Begu
     },
     stages,
   );
-  return { startUs, measurements, walk, endUs: loadEndUs };
+  return { startUs, measurements, ledger, walk, endUs: loadEndUs };
+}
+
+function ledgerOf(scene: LoadScene, { measured, pages }: Begun): RunLedger {
+  const { checkpoints, id, options, plan, roster } = scene;
+  return new RunLedger({
+    plan,
+    split: roster.agents.map((agent) => agent.share),
+    shortRun: id.short,
+    // Checkpoints do not have them.
+    secrets: options.secrets ?? (measured === undefined ? {} : null),
+    isSaved: checkpoints !== null,
+    known: pages ?? [],
+  });
 }

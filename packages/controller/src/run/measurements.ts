@@ -1,4 +1,5 @@
 import { SquallError } from '@squall/core/errors';
+import type { LedgerPage } from '@squall/core/ledger';
 import {
   compareMoments,
   decodeFrame,
@@ -20,6 +21,7 @@ import type { SavedMeasurements } from './checkpoint/saved-run.ts';
 import { conditionHolds } from './condition.ts';
 import type { Roster } from './roster.ts';
 import type { RunAgent } from './run-agent.ts';
+import type { RunLedger } from './run-ledger.ts';
 
 export interface MeasurementsScene {
   readonly run: string;
@@ -34,6 +36,7 @@ export interface MeasurementsScene {
   readonly noticeUs: number;
   /** Whether the bus is out of order, so that the absence of frames says nothing about an agent. */
   holdsUp(agents: readonly string[]): boolean;
+  readonly ledger: RunLedger;
   /** Of an earlier life of the run. */
   readonly saved?: SavedMeasurements | undefined;
   warning(text: string): void;
@@ -99,8 +102,21 @@ export class Measurements {
         `frames ${frame.seqFrom}–${frame.seqTo} of agent ${agent.id} overlap with earlier ones`,
       );
     }
+    if (outcome !== 'duplicate') this.#takePages(agent, frame.pages ?? []);
     this.close();
     return true;
+  }
+
+  /** What is wrong with a page does not make its frame wrong: it would only be sent again. */
+  #takePages(agent: RunAgent, pages: readonly LedgerPage[]): void {
+    for (const page of pages) {
+      try {
+        this.#scene.ledger.add(agent.id, page);
+      } catch (error) {
+        if (!(error instanceof SquallError)) throw error;
+        agent.session.countBad(error.message);
+      }
+    }
   }
 
   /** Closes what all agents have reported, or what has waited long enough for those that are late. */

@@ -1,3 +1,4 @@
+import type { LedgerResult } from '@squall/core/ledger';
 import type { Plan } from '@squall/core/plan';
 import { buildReport, type Report } from '@squall/core/report';
 import { reportInput } from '../report/report-input.ts';
@@ -134,7 +135,7 @@ export class Run implements RunHandle {
     await this.#checkpointer?.end();
     for (const agent of this.#roster.agents) agent.session.release();
     await this.#way?.receiver.close();
-    const report = this.#report(endUs);
+    const report = this.#report(endUs, await this.#judgeLedger());
     this.#voice.enter('done', `the run is over: ${report.verdict}`);
     this.#voice.emit({ type: 'done', report });
     return report;
@@ -146,6 +147,18 @@ export class Run implements RunHandle {
     if (load === null) return;
     load.endUs ??= await load.walk.walk(load.startUs);
     await this.#end(load);
+  }
+
+  /** Null where nothing was measured or nobody subscribes. */
+  async #judgeLedger(): Promise<LedgerResult | null> {
+    const load = this.#load;
+    if (load === null) return null;
+    try {
+      return await load.ledger.finish(load.measurements.judge);
+    } catch (error) {
+      this.#blame(error);
+      return null;
+    }
   }
 
   /** From the first free agent to the announcement of T. Null: the run ends before it. */
@@ -247,7 +260,9 @@ export class Run implements RunHandle {
     if (checkpoints === null) return;
     this.#checkpointer = new Checkpointer({
       time,
-      intervalUs: timing.checkpointUs,
+      // At the end whole ledgers come in, and their senders wait for each part to be safe.
+      intervalUs: () =>
+        this.#roster.finishOrdered ? timing.lastCheckpointsUs : timing.checkpointUs,
       store: checkpoints,
       acknowledger,
       take: () => this.#take(load),
@@ -330,14 +345,18 @@ export class Run implements RunHandle {
   }
 
   #fail(error: unknown): void {
+    this.#blame(error);
+    this.#roster.order({ type: 'stop', mode: 'hard' });
+  }
+
+  #blame(error: unknown): void {
     const text = error instanceof Error ? error.message : String(error);
     this.#parts.logger.warn(error instanceof Error ? (error.stack ?? text) : text);
     // Whatever else was going on, this is what the verdict must say.
     this.#cut = { cause: 'error', reasons: [`a fault of Squall itself: ${text}`] };
-    this.#roster.order({ type: 'stop', mode: 'hard' });
   }
 
-  #report(endUs: number): Report {
+  #report(endUs: number, ledger: LedgerResult | null): Report {
     const load = this.#load;
     return buildReport(
       reportInput(
@@ -353,6 +372,7 @@ export class Run implements RunHandle {
           submittedUtcMs: this.#submittedUtcMs,
           startUs: load?.startUs ?? null,
           endUs,
+          ledger,
         },
         load?.measurements ?? null,
       ),

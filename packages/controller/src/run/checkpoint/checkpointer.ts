@@ -2,6 +2,8 @@ import { formatDuration } from '@squall/core/units';
 import type { AgentPosition, Store } from '../../store/store.ts';
 import type { TimeSource } from '../../time-source.ts';
 import type { Acknowledger } from '../acknowledger.ts';
+import type { RunLedger } from '../run-ledger.ts';
+import { encodePage } from './page-codec.ts';
 import { encodeSavedRun } from './run-codec.ts';
 import type { SavedRun } from './saved-run.ts';
 
@@ -16,6 +18,8 @@ export interface TakenRun {
   readonly saved: SavedRun;
   /** How far each agent is in it. */
   readonly positions: readonly AgentPosition[];
+  /** Pages of the ledger that no checkpoint has yet, and who is to know when this one has them. */
+  readonly ledger: ReturnType<RunLedger['unsaved']>;
 }
 
 /** Where checkpoints go: all of one at once, or nothing of it. */
@@ -24,7 +28,7 @@ export type CheckpointStore = Pick<Store, 'saveCheckpoint'>;
 export interface CheckpointerScene {
   readonly time: TimeSource;
   /** From the end of one checkpoint to the next. */
-  readonly intervalUs: number;
+  readonly intervalUs: () => number;
   readonly store: CheckpointStore;
   readonly acknowledger: Acknowledger;
   /** All there is of the run at this moment. */
@@ -81,7 +85,7 @@ export class Checkpointer {
   }
 
   #arm(): () => void {
-    return this.#scene.time.after(this.#scene.intervalUs, () => void this.#goRound());
+    return this.#scene.time.after(this.#scene.intervalUs(), () => void this.#goRound());
   }
 
   async #goRound(): Promise<void> {
@@ -104,10 +108,12 @@ export class Checkpointer {
     if (this.#ended) return;
     try {
       const { acknowledger, store, take } = this.#scene;
-      const { saved, positions } = take();
+      const { saved, positions, ledger } = take();
       const state = await encodeSavedRun(saved);
-      const checkpoint = { savedMs: saved.savedUtcMs, state, agents: positions };
+      const pages = await Promise.all(ledger.pages.map(encodePage));
+      const checkpoint = { savedMs: saved.savedUtcMs, state, agents: positions, pages };
       await store.saveCheckpoint(saved.id.full, checkpoint);
+      ledger.kept();
       acknowledger.saved(positions);
       if (this.#failing) this.#scene.warning('checkpoints can be saved again');
       this.#failing = false;

@@ -1,6 +1,8 @@
 import { promisify } from 'node:util';
 import { constants, deflate, inflate } from 'node:zlib';
 import { SquallError } from '@squall/core/errors';
+import type { StoredPage } from '../../store/store.ts';
+import { decodePage } from './page-codec.ts';
 import { type SavedRun, SAVED_RUN_VERSION, savedRun } from './saved-run.ts';
 
 /** Longest text of a checkpoint. One of 200 agents with 20 series each has a tenth of it. */
@@ -24,7 +26,10 @@ export async function encodeSavedRun(saved: SavedRun): Promise<Uint8Array> {
 }
 
 /** @throws SquallError SQ_STORE for bytes that are damaged or of another version. */
-export async function decodeSavedRun(bytes: Uint8Array): Promise<SavedRun> {
+export async function decodeSavedRun(
+  bytes: Uint8Array,
+  pages: readonly StoredPage[] = [],
+): Promise<SavedRun> {
   const json = await readJson(bytes);
   const version = versionOf(json);
   if (version !== SAVED_RUN_VERSION) {
@@ -35,7 +40,10 @@ export async function decodeSavedRun(bytes: Uint8Array): Promise<SavedRun> {
     );
   }
   const read = savedRun.safeParse(json);
-  if (read.success) return read.data;
+  if (read.success) {
+    const known = await Promise.all(pages.map(decodePage));
+    return known.length === 0 ? read.data : { ...read.data, pages: known };
+  }
   const [issue] = read.error.issues;
   const where = issue === undefined ? '' : `: ${issue.path.join('.')} ${issue.message}`;
   throw new SquallError('SQ_STORE', `the checkpoint is damaged${where}`);

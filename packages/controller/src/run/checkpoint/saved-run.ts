@@ -3,6 +3,7 @@ import { agentFacts } from '@squall/core/control';
 import type { AgentShare } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
 import { z } from 'zod';
+import type { AgentPage } from '../run-ledger.ts';
 
 /** Changes with every change of what a checkpoint says. One of another version is not taken up. */
 export const SAVED_RUN_VERSION = 1;
@@ -148,4 +149,5 @@ export const savedRun = z.strictObject({
   stages: z.array(savedStage),
   measured: savedMeasurements,
 });
-export type SavedRun = z.infer<typeof savedRun>;
+/** `pages`: those of the delivery ledger, which lie beside the state in the store. */
+export type SavedRun = z.infer<typeof savedRun> & { readonly pages?: readonly AgentPage[] };

@@ -5,6 +5,7 @@ import type { Cut } from '../cut.ts';
 import type { Measurements } from '../measurements.ts';
 import type { Roster } from '../roster.ts';
 import type { RunId } from '../run-id.ts';
+import type { RunLedger } from '../run-ledger.ts';
 import type { StageWalk } from '../stage-walk.ts';
 import type { SubmitOptions } from '../submit-options.ts';
 import type { Hurry } from '../waiter.ts';
@@ -30,6 +31,7 @@ export interface RunningRun {
   readonly roster: Roster;
   readonly walk: StageWalk;
   readonly measurements: Measurements;
+  readonly ledger: RunLedger;
 }
 
 /** All that there is of a run at this moment. It shares what goes on changing: encode it at once. */
@@ -57,7 +59,8 @@ export function takeRun(run: RunningRun): TakenRun {
     stages: run.walk.toJSON(),
     measured: measurements.toJSON(),
   };
-  return { saved, positions: roster.agents.map((agent) => measurements.position(agent)) };
+  const positions = roster.agents.map((agent) => measurements.position(agent));
+  return { saved, positions, ledger: run.ledger.unsaved() };
 }
 
 /** Everything but the secrets, which the agents have and nobody else needs any more. */

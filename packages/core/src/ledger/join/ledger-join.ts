@@ -197,7 +197,11 @@ export class LedgerJoin {
     return outside;
   }
 
+  /** Where the plan has nothing to follow, nothing can be missing. */
   #missing(): string[] {
+    const { streams, filters } = this.#plan;
+    const follows = streams.some(({ outside }) => outside === null);
+    if (!follows || filters.flat().every((filter) => filter.shared)) return [];
     return this.#sources.list.flatMap((source, k) =>
       this.#sources.isComplete(k) ? [] : [`agent ${source.agent}, worker ${source.worker}`],
     );

@@ -1,0 +1,184 @@
+import { Counter, Gauge, Registry } from 'prom-client';
+import type { AgentView } from '../hub/agent-view.ts';
+import type { MetricsText } from '../rest/app.ts';
+import type { RunHandle } from '../run/run-handle.ts';
+import { MergedHistogram } from './merged-histogram.ts';
+import { RUN_METRICS } from './names.ts';
+import { addProcessMetrics } from './process-metrics.ts';
+import { type RunSeries, seriesOfRuns } from './run-series.ts';
+
+export interface ControllerMetricsSources {
+  readonly version: string;
+  agents(): readonly AgentView[];
+  /** Runs that go on, or ended a moment ago. */
+  runs(): readonly RunHandle[];
+  storeHealthy(): boolean;
+}
+
+type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+/**
+ * What the controller tells Prometheus. Everything is read when it is asked for, so the series of a run
+ * go away with it.
+ */
+export function controllerMetrics(sources: ControllerMetricsSources): MetricsText {
+  const registry = new Registry();
+  addProcessMetrics(registry);
+  addController(registry, sources);
+  addAgents(registry, sources);
+  addRuns(registry, sources);
+  addRunSeries(registry, sources);
+  return { contentType: registry.contentType, text: () => registry.metrics() };
+}
+
+function addController(registry: Registry, sources: ControllerMetricsSources): void {
+  addGauge(registry, {
+    name: 'squall_controller_info',
+    help: 'Always 1; the labels tell what runs here.',
+    labels: ['version'],
+    read: () => [[{ version: sources.version }, 1]],
+  });
+  addGauge(registry, {
+    name: 'squall_store_up',
+    help: 'Whether the store takes what is written.',
+    labels: [],
+    read: () => [[{}, sources.storeHealthy() ? 1 : 0]],
+  });
+}
+
+function addAgents(registry: Registry, { agents }: ControllerMetricsSources): void {
+  addGauge(registry, {
+    name: 'squall_agent_up',
+    help: 'Whether the link of an agent stands.',
+    labels: ['agent'],
+    read: () => agents().map((agent) => [{ agent: agent.id }, agent.connected ? 1 : 0]),
+  });
+  addGauge(registry, {
+    name: 'squall_agent_busy',
+    help: 'Whether a run has the agent.',
+    labels: ['agent'],
+    read: () => agents().map((agent) => [{ agent: agent.id }, agent.run === null ? 0 : 1]),
+  });
+  addGauge(registry, {
+    name: 'squall_agent_clock_bound_seconds',
+    help: 'How far the clock of an agent may be off at most.',
+    labels: ['agent'],
+    read: () =>
+      agents().flatMap(({ id, clock }) =>
+        clock === null ? [] : [[{ agent: id }, clock.boundUs / 1_000_000] as const],
+      ),
+  });
+}
+
+function addRuns(registry: Registry, { runs }: ControllerMetricsSources): void {
+  addGauge(registry, {
+    name: 'squall_run_info',
+    help: 'Always 1 for a run that goes on or ended a moment ago.',
+    labels: ['run', 'plan', 'state'],
+    read: () => runs().map(({ id, plan, state }) => [{ run: id, plan: plan.name, state }, 1]),
+  });
+  const ofAgents = (read: (agent: ReturnType<RunHandle['agents']>[number]) => number) => () =>
+    runs().flatMap((run) =>
+      run.agents().map((agent) => [{ run: run.id, agent: agent.id }, read(agent)] as const),
+    );
+  addCounter(registry, {
+    name: 'squall_run_frames_received_total',
+    help: 'Frames of measurements that came from an agent, each counted once.',
+    labels: ['run', 'agent'],
+    read: ofAgents((agent) => agent.framesReceived),
+  });
+  addGauge(registry, {
+    name: 'squall_run_frames_missing',
+    help: 'Gaps in what came from an agent, as far as they show by now.',
+    labels: ['run', 'agent'],
+    read: ofAgents((agent) => agent.framesMissing),
+  });
+  addCounter(registry, {
+    name: 'squall_run_late_slices_total',
+    help: 'Slices that came too late for the percentiles of their second.',
+    labels: ['run'],
+    read: () =>
+      runs().flatMap(({ id, figures }) =>
+        figures === null ? [] : [[{ run: id }, figures.aggregate.timeline.late] as const],
+      ),
+  });
+}
+
+function addRunSeries(registry: Registry, { runs }: ControllerMetricsSources): void {
+  const labels = ['run', 'group', 'stage'];
+  const read = perScrape(() => seriesOfRuns(runs()));
+  for (const { metric, kind, name, help } of RUN_METRICS) {
+    const series = (): readonly RunSeries[] => read().get(metric) ?? [];
+    if (kind === 'counter') {
+      const values = () => series().map((one) => [one.labels, one.value] as const);
+      addCounter(registry, { name, help, labels, read: values });
+    } else if (kind === 'gauge') {
+      const values = () =>
+        runs().flatMap(({ id, figures, plan }) =>
+          figures === null
+            ? []
+            : plan.groups.map(
+                (group) =>
+                  [
+                    { run: id, group: group.name },
+                    figures.aggregate.gauge(metric, group.name),
+                  ] as const,
+              ),
+        );
+      addGauge(registry, { name, help, labels: ['run', 'group'], read: values });
+    } else {
+      const values = () =>
+        series().flatMap(({ labels: own, times }) =>
+          times === null ? [] : [{ labels: own, times }],
+        );
+      new MergedHistogram({ name, help, registry, labels, read: values });
+    }
+  }
+}
+
+interface Described {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly read: () => readonly Sample[];
+}
+
+function addGauge(registry: Registry, { name, help, labels, read }: Described): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [own, value] of read()) this.set({ ...own }, value);
+    },
+  });
+}
+
+function addCounter(registry: Registry, { name, help, labels, read }: Described): void {
+  new Counter({
+    name,
+    help,
+    labelNames: [...labels],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [own, value] of read()) this.inc({ ...own }, value);
+    },
+  });
+}
+
+/** Reads once for all metrics of a scrape, which are collected in the same breath. */
+function perScrape<T>(read: () => T): () => T {
+  let known: { readonly value: T } | null = null;
+  return () => {
+    if (known === null) {
+      known = { value: read() };
+      setImmediate(() => {
+        known = null;
+      });
+    }
+    return known.value;
+  };
+}

@@ -1,21 +1,21 @@
-import { Counter, Gauge, Registry } from 'prom-client';
+import type { MetricName } from '@squall/core/metrics';
+import { Registry } from 'prom-client';
 import type { AgentView } from '../hub/agent-view.ts';
 import type { MetricsText } from '../rest/app.ts';
 import type { RunHandle } from '../run/run-handle.ts';
-import { MergedHistogram } from './merged-histogram.ts';
+import { addCounter, addGauge, type Sample } from './described.ts';
+import { histogramText } from './histogram-text.ts';
 import { RUN_METRICS } from './names.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import { type RunSeries, seriesOfRuns } from './run-series.ts';
 
 export interface ControllerMetricsSources {
   readonly version: string;
-  agents(): readonly AgentView[];
+  readonly agents: () => readonly AgentView[];
   /** Runs that go on, or ended a moment ago. */
-  runs(): readonly RunHandle[];
-  storeHealthy(): boolean;
+  readonly runs: () => readonly RunHandle[];
+  readonly storeHealthy: () => boolean;
 }
-
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /**
  * What the controller tells Prometheus. Everything is read when it is asked for, so the series of a run
@@ -27,8 +27,29 @@ export function controllerMetrics(sources: ControllerMetricsSources): MetricsTex
   addController(registry, sources);
   addAgents(registry, sources);
   addRuns(registry, sources);
-  addRunSeries(registry, sources);
-  return { contentType: registry.contentType, text: () => registry.metrics() };
+  const read = perScrape(() => seriesOfRuns(sources.runs()));
+  addRunSeries(registry, sources, read);
+  return {
+    contentType: registry.contentType,
+    text: async () => `${await registry.metrics()}\n${timesText(read())}`,
+  };
+}
+
+type SeriesByMetric = ReturnType<typeof seriesOfRuns>;
+
+function timesText(series: SeriesByMetric): string {
+  const times = RUN_METRICS.filter(({ kind }) => kind === 'time');
+  return times
+    .map((described) => {
+      const own = series.get(described.metric) ?? [];
+      return histogramText(
+        described,
+        own.flatMap(({ labels, times: merged }) =>
+          merged === null ? [] : [{ labels, times: merged }],
+        ),
+      );
+    })
+    .join('');
 }
 
 function addController(registry: Registry, sources: ControllerMetricsSources): void {
@@ -104,69 +125,30 @@ function addRuns(registry: Registry, { runs }: ControllerMetricsSources): void {
   });
 }
 
-function addRunSeries(registry: Registry, { runs }: ControllerMetricsSources): void {
-  const labels = ['run', 'group', 'stage'];
-  const read = perScrape(() => seriesOfRuns(runs()));
+function addRunSeries(
+  registry: Registry,
+  { runs }: ControllerMetricsSources,
+  read: () => SeriesByMetric,
+): void {
   for (const { metric, kind, name, help } of RUN_METRICS) {
-    const series = (): readonly RunSeries[] => read().get(metric) ?? [];
     if (kind === 'counter') {
-      const values = () => series().map((one) => [one.labels, one.value] as const);
-      addCounter(registry, { name, help, labels, read: values });
-    } else if (kind === 'gauge') {
-      const values = () =>
-        runs().flatMap(({ id, figures, plan }) =>
-          figures === null
-            ? []
-            : plan.groups.map(
-                (group) =>
-                  [
-                    { run: id, group: group.name },
-                    figures.aggregate.gauge(metric, group.name),
-                  ] as const,
-              ),
-        );
+      const series = (): readonly RunSeries[] => read().get(metric) ?? [];
+      const values = () => series().map(({ labels, value }) => [labels, value] as const);
+      addCounter(registry, { name, help, labels: ['run', 'group', 'stage'], read: values });
+    }
+    if (kind === 'gauge') {
+      const values = () => runs().flatMap((run) => gaugesOf(run, metric));
       addGauge(registry, { name, help, labels: ['run', 'group'], read: values });
-    } else {
-      const values = () =>
-        series().flatMap(({ labels: own, times }) =>
-          times === null ? [] : [{ labels: own, times }],
-        );
-      new MergedHistogram({ name, help, registry, labels, read: values });
     }
   }
 }
 
-interface Described {
-  readonly name: string;
-  readonly help: string;
-  readonly labels: readonly string[];
-  readonly read: () => readonly Sample[];
-}
-
-function addGauge(registry: Registry, { name, help, labels, read }: Described): void {
-  new Gauge({
-    name,
-    help,
-    labelNames: [...labels],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [own, value] of read()) this.set({ ...own }, value);
-    },
-  });
-}
-
-function addCounter(registry: Registry, { name, help, labels, read }: Described): void {
-  new Counter({
-    name,
-    help,
-    labelNames: [...labels],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [own, value] of read()) this.inc({ ...own }, value);
-    },
-  });
+function gaugesOf({ id, figures, plan }: RunHandle, metric: MetricName): Sample[] {
+  if (figures === null) return [];
+  return plan.groups.map(({ name }) => [
+    { run: id, group: name },
+    figures.aggregate.gauge(metric, name),
+  ]);
 }
 
 /** Reads once for all metrics of a scrape, which are collected in the same breath. */

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { type Controller, type ControllerOptions, startController } from '../controller.ts';
 import { silentLogger } from '../logger.ts';
+import { controllerMetrics } from '../prometheus/controller-metrics.ts';
 import { type App, buildApp } from '../rest/app.ts';
 import { openStore } from '../store/sql/sql-store.ts';
 import type { Store } from '../store/store.ts';
@@ -86,13 +87,13 @@ async function serve(options: ServiceOptions, store: Store): Promise<Service> {
     live.add(controller.submit(plan, submitted, id), record);
   }
   const service = new RunService({ controller, store, live, plans, time, version });
-  const app = await buildApp({
-    service,
+  const metrics = controllerMetrics({
     version,
-    logger,
-    token: options.token ?? null,
-    metrics: null,
+    agents: () => controller.agents(),
+    runs: () => live.measured(),
+    storeHealthy: () => live.storeTrouble === null,
   });
+  const app = await buildApp({ service, version, logger, token: options.token ?? null, metrics });
   door.open(app);
   const stopPurge = keepPurged({ store, time, logger, retentionMs: options.retentionMs });
   const parts: Parts = { app, controller, live, stopPurge, store };

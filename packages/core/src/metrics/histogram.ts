@@ -108,6 +108,21 @@ export class Histogram {
     return this.maxUs;
   }
 
+  /**
+   * How many of the recorded times do not exceed each of the bounds (µs, rising). A bucket that a bound
+   * lies in counts as a whole, so a count may be too high by what lies within 0.1 % above its bound.
+   */
+  countsUpTo(boundsUs: readonly number[]): number[] {
+    const last = bucketOf(this.maxUs);
+    let index = bucketOf(this.minUs);
+    let seen = 0;
+    return boundsUs.map((boundUs) => {
+      const end = Math.min(last, bucketOf(Math.min(Math.max(0, boundUs), HIGHEST_US)));
+      for (; index <= end; index++) seen += at(this.#counts, index);
+      return seen;
+    });
+  }
+
   /** What was recorded since the last drain, or null where there is nothing; then starts anew. */
   drainSparse(): SparseHistogram | null {
     const sparse = this.toSparse();

@@ -1,2 +1,2 @@
 export { startAgent } from './main/agent.ts';
-export type { AgentHandle, AgentLogger, AgentOptions } from './main/options.ts';
+export type { AgentHandle, AgentLogger, AgentOptions, AgentStatus } from './main/options.ts';

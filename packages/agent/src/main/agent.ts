@@ -1,4 +1,9 @@
-import { CONTROL_PROTOCOL, type AgentFacts, type FromController } from '@squall/core/control';
+import {
+  type AgentFacts,
+  type AgentHealth,
+  CONTROL_PROTOCOL,
+  type FromController,
+} from '@squall/core/control';
 import { SquallError } from '@squall/core/errors';
 import { AgentRun, type Assign, type RunOrder } from './agent-run.ts';
 import { ClockKeeper } from './clock-keeper.ts';
@@ -6,7 +11,13 @@ import { gatherFacts } from './facts.ts';
 import { Health } from './health.ts';
 import { type AgentLimits, LIMITS } from './limits.ts';
 import { type Hello, Link, type LinkListener, type Rejected, type Welcome } from './link.ts';
-import { type AgentHandle, type AgentLogger, type AgentOptions, SILENT } from './options.ts';
+import {
+  type AgentHandle,
+  type AgentLogger,
+  type AgentOptions,
+  type AgentStatus,
+  SILENT,
+} from './options.ts';
 import { WORKER_ENTRY } from './worker-pool.ts';
 
 /**
@@ -30,6 +41,7 @@ class Agent implements AgentHandle, LinkListener {
   readonly #health = new Health();
   #id: string;
   #run: AgentRun | null = null;
+  #lastHealth: AgentHealth | null = null;
   #stopping = false;
   #heartbeat: NodeJS.Timeout | undefined;
   #goneTimer: NodeJS.Timeout | undefined;
@@ -69,6 +81,18 @@ class Agent implements AgentHandle, LinkListener {
       this.#leave();
     }
     await this.closed.catch(() => undefined);
+  }
+
+  status(): AgentStatus {
+    const run = this.#activeRun();
+    return {
+      id: this.#id,
+      version: this.#facts.version,
+      linkUp: this.#link.isUp,
+      run: run?.id.run ?? null,
+      workers: run?.workerPids.length ?? 0,
+      health: this.#lastHealth,
+    };
   }
 
   hello(): Hello {
@@ -201,6 +225,7 @@ class Agent implements AgentHandle, LinkListener {
       workerPids: run?.workerPids ?? [],
       outboxFrames: run?.outboxFrames ?? 0,
     });
+    this.#lastHealth = health;
     this.#link.send({ type: 'heartbeat', health });
   }
 

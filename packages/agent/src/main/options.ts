@@ -1,3 +1,4 @@
+import type { AgentHealth } from '@squall/core/control';
 import type { AgentLimits } from './limits.ts';
 
 /** What an agent is started with. */
@@ -36,6 +37,22 @@ export interface AgentHandle {
    * leaves. A second call cuts that short. Resolves when the agent has left.
    */
   stop(): Promise<void>;
+  /** How it is at this moment. */
+  status(): AgentStatus;
+}
+
+/** What an agent tells of itself to those who watch over it. */
+export interface AgentStatus {
+  /** As the controller knows it. */
+  readonly id: string;
+  readonly version: string;
+  readonly linkUp: boolean;
+  /** The run that it serves. */
+  readonly run: string | null;
+  /** Worker processes that live. */
+  readonly workers: number;
+  /** As of the last heartbeat; null before the first. */
+  readonly health: AgentHealth | null;
 }
 
 /** Where an agent says what a person who watches it should know. */

@@ -20,6 +20,7 @@ export const TIMING: Partial<RunTiming> = {
   hardStopUs: 500_000,
   watermarkUs: 1_500_000,
   checkpointUs: 100_000,
+  lastCheckpointsUs: 50_000,
 };
 
 export interface Scene {

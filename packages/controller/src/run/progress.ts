@@ -1,5 +1,6 @@
 import { METRICS, type MetricName, type RunAggregate } from '@squall/core/metrics';
 import type { Plan } from '@squall/core/plan';
+import type { Load } from './load.ts';
 import type { Progress, ProgressTime } from './run-handle.ts';
 import type { Roster } from './roster.ts';
 import type { StageRecord } from './stage-walk.ts';
@@ -7,21 +8,19 @@ import type { StageRecord } from './stage-walk.ts';
 export interface ProgressScene {
   readonly plan: Plan;
   readonly roster: Roster;
-  readonly aggregate: RunAggregate;
-  /** The stage that runs or ran last, null before the first. */
-  readonly stage: StageRecord | null;
-  /** µs of the monotonic clock: now, T, and the end of the load (null while there is load). */
+  readonly load: Load;
+  /** µs of the monotonic clock. */
   readonly nowUs: number;
-  readonly startUs: number;
-  readonly loadEndUs: number | null;
-  /** µs on the run's timeline up to which everything is in. */
-  readonly closedUs: number;
 }
 
 /** The live view's figures at this moment. */
 export function progressOf(scene: ProgressScene): Progress {
-  const { aggregate, plan, stage } = scene;
-  const step = aggregate.timeline.lastStepBefore(scene.closedUs);
+  const { load, nowUs, plan, roster } = scene;
+  const { measurements, startUs, walk } = load;
+  const { aggregate } = measurements;
+  /** The stage that runs or ran last, null before the first. */
+  const stage = walk.records.at(-1) ?? null;
+  const step = aggregate.timeline.lastStepBefore(measurements.closedUs);
   const perS = 1_000_000 / aggregate.timeline.stepUs;
   const rates: Partial<Record<MetricName, number>> = {};
   for (const [metric, growth] of step?.counters ?? []) rates[metric] = growth * perS;
@@ -29,14 +28,14 @@ export function progressOf(scene: ProgressScene): Progress {
   for (const [metric, { p50Us, p99Us }] of step?.times ?? []) times[metric] = { p50Us, p99Us };
   return {
     stage: stage === null ? null : { index: stage.stage.index, name: stage.stage.name },
-    ...clockOf(scene),
-    elapsedUs: scene.nowUs - scene.startUs,
+    ...clockOf(stage, load, nowUs),
+    elapsedUs: nowUs - startUs,
     clients: plan.groups.reduce((sum, group) => sum + group.clients, 0),
     connections: aggregate.gauge('connections'),
     totals: totalsOf(aggregate),
     rates,
     times,
-    agents: scene.roster.agents.map((agent) => ({
+    agents: roster.agents.map((agent) => ({
       id: agent.id,
       state: agent.state,
       loopDelayP99Us: agent.session.health?.loopDelayP99Us ?? null,
@@ -46,14 +45,15 @@ export function progressOf(scene: ProgressScene): Progress {
 }
 
 function clockOf(
-  scene: ProgressScene,
+  stage: StageRecord | null,
+  { startUs, endUs: loadEndUs }: Load,
+  nowUs: number,
 ): Pick<Progress, 'phase' | 'stageElapsedUs' | 'stageLengthUs'> {
-  const { stage, nowUs, loadEndUs } = scene;
   if (loadEndUs !== null) {
     return { phase: 'settle', stageElapsedUs: nowUs - loadEndUs, stageLengthUs: null };
   }
   if (stage === null) {
-    return { phase: 'prologue', stageElapsedUs: nowUs - scene.startUs, stageLengthUs: null };
+    return { phase: 'prologue', stageElapsedUs: nowUs - startUs, stageLengthUs: null };
   }
   const { clockUs, enteredUs } = stage;
   if (clockUs === null) {

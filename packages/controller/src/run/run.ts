@@ -5,14 +5,14 @@ import { reportInput } from '../report/report-input.ts';
 import { AgentWatch } from './agent-watch.ts';
 import { type AssemblyScene, gatherAgents, readyAgents } from './assembly.ts';
 import { BusWatch } from './bus-watch.ts';
-import { Checkpointer, type TakenRun } from './checkpoint/checkpointer.ts';
+import type { Checkpointer, TakenRun } from './checkpoint/checkpointer.ts';
 import { restoreRoster, restartNote, whyNot } from './checkpoint/restored.ts';
 import type { SavedRun } from './checkpoint/saved-run.ts';
 import { takeRun } from './checkpoint/take-run.ts';
 import type { Cut } from './cut.ts';
 import { agentsBack, collect, type EndingScene, settle } from './ending.ts';
+import { feed } from './feed.ts';
 import { type FrameWay, openWay } from './frame-way.ts';
-import { Intake } from './intake.ts';
 import { type Load, type LoadScene, newLoad, restoreLoad } from './load.ts';
 import { progressOf } from './progress.ts';
 import { Roster } from './roster.ts';
@@ -240,34 +240,18 @@ export class Run implements RunHandle {
     return load;
   }
 
-  /** From here on measurements come in, and the run is put away every few seconds. */
-  #feed(load: Load, { acknowledger, receiver }: FrameWay): void {
-    const { checkpoints, plan, time, timing } = this.#parts;
-    this.#keepTime(load, plan.limits.maxDurationUs);
-    const intake = new Intake(
-      {
-        time,
-        bus: receiver,
-        acknowledger,
-        roster: this.#roster,
-        measurements: load.measurements,
-        changed: () => this.#figuresChanged(load),
-        tick: () => this.#tick(load),
-      },
-      load.startUs,
-    );
-    this.#cleanup.push(() => intake.stop());
-    if (checkpoints === null) return;
-    this.#checkpointer = new Checkpointer({
-      time,
-      // At the end whole ledgers come in, and their senders wait for each part to be safe.
-      intervalUs: () =>
-        this.#roster.finishOrdered ? timing.lastCheckpointsUs : timing.checkpointUs,
-      store: checkpoints,
-      acknowledger,
+  #feed(load: Load, way: FrameWay): void {
+    this.#keepTime(load);
+    const { checkpointer, stop } = feed(load, way, {
+      ...this.#parts,
+      roster: this.#roster,
+      voice: this.#voice,
+      changed: () => this.#figuresChanged(load),
+      tick: () => this.#tick(load),
       take: () => this.#take(load),
-      warning: (text) => this.#voice.warn(text),
     });
+    this.#checkpointer = checkpointer;
+    this.#cleanup.push(stop);
   }
 
   async #end(load: Load): Promise<void> {
@@ -303,12 +287,15 @@ export class Run implements RunHandle {
     return this.#checkpointer?.save() ?? null;
   }
 
-  #keepTime(load: Load, maxDurationUs: number): void {
-    this.#at(load.startUs + maxDurationUs, () => {
+  #keepTime(load: Load): void {
+    const { plan, time } = this.#parts;
+    const leftUs = load.startUs + plan.limits.maxDurationUs - time.monotonicUs();
+    const end = () => {
       if (load.endUs !== null) return;
       const reasons = ['the run took longer than its maxDuration allows'];
       this.#cutShort({ cause: 'max_duration', reasons }, HURRY.graceful);
-    });
+    };
+    this.#cleanup.push(time.after(Math.max(0, leftUs), end));
   }
 
   #figuresChanged(load: Load): void {
@@ -319,17 +306,9 @@ export class Run implements RunHandle {
     this.#waiter.poke();
   }
 
-  #tick({ startUs, endUs, measurements, walk }: Load): void {
-    const progress = progressOf({
-      plan: this.#parts.plan,
-      roster: this.#roster,
-      aggregate: measurements.aggregate,
-      stage: walk.records.at(-1) ?? null,
-      nowUs: this.#parts.time.monotonicUs(),
-      startUs,
-      loadEndUs: endUs,
-      closedUs: measurements.closedUs,
-    });
+  #tick(load: Load): void {
+    const { plan, time } = this.#parts;
+    const progress = progressOf({ plan, roster: this.#roster, load, nowUs: time.monotonicUs() });
     this.#voice.emit({ type: 'progress', progress });
   }
 
@@ -412,10 +391,5 @@ export class Run implements RunHandle {
       framesComplete: (agent) => measurements.complete(agent),
       warning: (text) => this.#voice.warn(text),
     };
-  }
-
-  #at(momentUs: number, action: () => void): void {
-    const { time } = this.#parts;
-    this.#cleanup.push(time.after(Math.max(0, momentUs - time.monotonicUs()), action));
   }
 }

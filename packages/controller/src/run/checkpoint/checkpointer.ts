@@ -50,11 +50,12 @@ export class Checkpointer {
   #failing = false;
   #ending = false;
   #ended = false;
-  #stopTimer: () => void;
+  #stopTimer: () => void = () => undefined;
 
   constructor(scene: CheckpointerScene) {
     this.#scene = scene;
-    this.#stopTimer = this.#arm();
+    // A life of the controller may be short: that it has begun is worth a checkpoint.
+    void this.#goRound();
   }
 
   /**

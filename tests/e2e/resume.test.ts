@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect } from 'vitest';
+import { durableTest as test } from '../fixtures/durable-test.ts';
+import { devicesPlan } from '../fixtures/plans.ts';
+import type { ReportJson } from '../fixtures/report-laws.ts';
+
+/** `SQUALL_LONG=1` runs the minute-long form that a release is shown by. */
+const LONG = process.env['SQUALL_LONG'] === '1';
+const SECONDS = LONG ? 60 : 16;
+const AWAY_MS = LONG ? 12_000 : 5_000;
+const CLIENTS = 200;
+
+interface ReadersNeeds {
+  readonly url: string;
+  readonly seconds: number;
+  readonly connectRate?: string;
+}
+
+/** Devices and readers of all that they publish. */
+function readersPlan({ url, seconds, connectRate = '500/s' }: ReadersNeeds) {
+  const plan = devicesPlan({
+    url,
+    clients: CLIENTS,
+    connectRate,
+    length: `${seconds}s`,
+    thresholds: THRESHOLDS,
+  });
+  const groups = plan['groups'];
+  if (typeof groups !== 'object') throw new Error('the plan has no groups');
+  return {
+    ...plan,
+    groups: {
+      ...groups,
+      readers: {
+        target: 'broker',
+        clients: 3,
+        connect: { rate: '100/s' },
+        subscribe: { topic: 'devices/+/up', qos: 1 },
+      },
+    },
+    stages: [
+      { name: 'connect', run: { readers: ['connect', 'subscribe'], devices: 'connect' } },
+      { name: 'publish', run: { devices: 'publish' }, for: `${seconds}s` },
+    ],
+    settle: { quiet: '8s', max: '60s' },
+    limits: { agents: { count: 3 }, agentGrace: '30s' },
+  };
+}
+
+const THRESHOLDS = [
+  'connect_failed: count == 0',
+  'publish_failed: count == 0',
+  'lost: count == 0',
+  'duplicated: count == 0',
+  'sent: rate > 150/s over 2s in publish',
+];
+
+describe.concurrent('a controller that is killed', { timeout: (SECONDS + 120) * 1000 }, () => {
+  test.for(['link', 'redis'] as const)(
+    'in the middle of a stage goes on with the run: bus %s, and the broker agrees',
+    async (bus, { broker, startController, startRedis }) => {
+      const redis = bus === 'redis' ? await startRedis() : null;
+      const over = redis === null ? {} : { redis: { url: redis.url } };
+      const controller = await startController(over);
+      await controller.addAgents(3);
+      const id = await controller.submit(readersPlan({ url: broker.url, seconds: SECONDS }));
+      await controller.runWhen(id, ({ stage }) => stage === 'publish');
+      await delay(SECONDS * 300);
+      await controller.kill();
+      const sentBefore = await broker.publishesReceived(Infinity, 1_000);
+      await delay(AWAY_MS);
+      expect(await broker.publishesReceived(Infinity, 1_000), 'the load goes on').toBeGreaterThan(
+        sentBefore + (AWAY_MS / 1000 - 2) * CLIENTS,
+      );
+      await controller.startAgain();
+      const report = await controller.report(id);
+      expectUndisturbed(report, CLIENTS * SECONDS, controller.output());
+      expect(report.notes.join('\n')).toMatch(
+        /The controller was started again at .* into the run/,
+      );
+      expect(report.stages.map(({ name, endedBy }) => [name, endedBy])).toEqual([
+        ['connect', 'complete'],
+        ['publish', 'duration'],
+      ]);
+      expect(report.stages[1]?.durationUs).toBe(SECONDS * 1e6);
+      expect(await broker.publishesReceived(CLIENTS * SECONDS)).toBe(CLIENTS * SECONDS);
+      if (redis !== null) expect(await redis.keys()).toEqual([]);
+    },
+  );
+
+  test('in a prologue, in a drain and in settle goes on each time', async ({
+    broker,
+    startController,
+  }) => {
+    const seconds = 6;
+    const controller = await startController();
+    await controller.addAgents(3);
+    const plan = {
+      ...readersPlan({ url: broker.url, seconds, connectRate: '50/s' }),
+      // One stage that must connect first, slowly: a prologue of some seconds.
+      stages: [
+        {
+          name: 'publish',
+          run: { readers: ['connect', 'subscribe'], devices: 'publish' },
+          for: `${seconds}s`,
+        },
+      ],
+    };
+    const id = await controller.submit(plan);
+    await controller.runWhen(id, ({ state }) => state === 'running');
+    await delay(1_000);
+    await controller.kill();
+    await delay(1_000);
+    await controller.startAgain();
+    await controller.runWhen(id, ({ state }) => state === 'settling');
+    await controller.kill();
+    await controller.startAgain();
+    await delay(2_000);
+    expect((await controller.run(id)).state).toBe('settling');
+    await controller.kill();
+    await delay(1_000);
+    await controller.startAgain();
+    const report = await controller.report(id);
+    expectUndisturbed(report, CLIENTS * seconds, controller.output());
+    expect(report.stages[0]?.durationUs).toBe(seconds * 1e6);
+    expect(report.notes.filter((note) => note.includes('was started again'))).toHaveLength(3);
+    expect(await broker.publishesReceived(CLIENTS * seconds)).toBe(CLIENTS * seconds);
+  });
+
+  test('while runs wait for agents queues them again', async ({ broker, startController }) => {
+    const controller = await startController();
+    const plan = readersPlan({ url: broker.url, seconds: 3 });
+    const ids = [await controller.submit(plan), await controller.submit(plan)];
+    await controller.kill();
+    await controller.startAgain();
+    await controller.addAgents(3);
+    for (const id of ids) expectUndisturbed(await controller.report(id), CLIENTS * 3);
+  });
+});
+
+function expectUndisturbed(report: ReportJson, messages: number, output = ''): void {
+  expect(report.groups['devices']?.counters, output).toMatchObject({
+    connected: CLIENTS,
+    planned: messages,
+    scheduled: messages,
+    sent: messages,
+    acked: messages,
+  });
+  expect(report.groups['readers']?.counters).toMatchObject({ received: 3 * messages });
+  expect(report.verdict, output).toBe('pass');
+  expect(report.exitCode).toBe(0);
+  expect(report.validity, output).toMatchObject({ state: 'valid' });
+  expect(report.books.filter(({ holds }) => !holds)).toEqual([]);
+  for (const agent of report.agents) {
+    expect(agent).toMatchObject({ state: 'completed', framesReceived: agent.framesProduced });
+  }
+}

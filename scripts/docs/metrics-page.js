@@ -30,7 +30,7 @@ function row(/** @type {string} */ name, /** @type {Record<string, any>} */ info
   const notes = [
     info.base === undefined ? '' : ` Share of \`${info.base}\`.`,
     info.reasons === true ? ' Counted by reason.' : '',
-    info.late === true ? ' Known only after settle; not in this version.' : '',
+    info.late === true ? ' Known only after settle.' : '',
   ];
   const unit = info.unit === 'us' ? 'µs' : info.unit;
   return `| \`${name}\` | ${unit} | ${cell(info.text)}.${notes.join('')} |`;

@@ -1,10 +1,12 @@
 import type { Progress } from '@squall/controller';
 import { SquallError } from '@squall/core/errors';
+import type { Report } from '@squall/core/report';
 import { describe, expect, test } from 'vitest';
 import { describeFailure } from '../src/terminal/failure.ts';
 import { LiveView } from '../src/terminal/live-view.ts';
 import { progressBlock, progressLine } from '../src/terminal/progress-text.ts';
 import { styleFor } from '../src/terminal/style.ts';
+import { reportSummary } from '../src/terminal/summary.ts';
 import { textTable } from '../src/terminal/text-table.ts';
 
 const plain = styleFor({}, {});
@@ -166,4 +168,59 @@ function viewOn(screen: { isTTY?: boolean; columns?: number }, quiet = false) {
       now += ms;
     },
   };
+}
+
+describe('the ledger in the summary', () => {
+  const row = {
+    from: 'devices',
+    to: 'readers',
+    qos: 1,
+    expected: 4_000,
+    received: 4_000,
+    lost: 0,
+    duplicated: 0,
+    reordered: 0,
+    corrupted: 0,
+    unexpected: 0,
+    foreign: 0,
+    unresolved: 0,
+    unverifiable: 0,
+    state: 'pass',
+  };
+
+  test('failed rows come first, and only columns that say something', () => {
+    const text = summaryOf([
+      row,
+      { ...row, to: 'others', received: 3_998, lost: 2, reordered: 7, state: 'fail' },
+    ]);
+    const lines = text.split('\n').filter((line) => /deliveries|→/.test(line));
+    expect(lines).toEqual([
+      'deliveries         QoS  expected  received  lost  reordered',
+      'devices → others     1     4,000     3,998     2          7  fail',
+      'devices → readers    1     4,000     4,000     0          0  pass',
+    ]);
+  });
+
+  test('is left out where nothing was verified, and cut where it is long', () => {
+    expect(summaryOf([])).not.toContain('deliveries');
+    const text = summaryOf(Array.from({ length: 15 }, (_, k) => ({ ...row, to: `readers-${k}` })));
+    expect(text).toContain('… and 3 more in the report');
+  });
+});
+
+function summaryOf(ledger: readonly object[]): string {
+  const report: object = {
+    verdict: 'pass',
+    exitCode: 0,
+    reasons: [],
+    notes: [],
+    validity: { state: 'valid', findings: [] },
+    thresholds: [],
+    ledger,
+    groups: {},
+    failures: [],
+    stages: [],
+    agents: [],
+  };
+  return reportSummary(report as Report, plain);
 }

@@ -6,17 +6,19 @@ import { textTable } from './text-table.ts';
 /** Lines of each list that a person reads; the whole of it stands in report.json. */
 const MAX_FAILURES_SHOWN = 8;
 const MAX_FINDINGS_SHOWN = 8;
+const MAX_DELIVERIES_SHOWN = 12;
 const LABEL_WIDTH = 9;
 
 /**
- * The report as a person reads it at the end of a run: verdict, reasons, validity, thresholds, then
- * what was measured. A drawing of the report: it computes no figure of its own.
+ * The report as a person reads it at the end of a run: verdict, reasons, validity, thresholds, the
+ * ledger, then what was measured. A drawing of the report: it computes no figure of its own.
  */
 export function reportSummary(report: Report, style: Style): string {
   const sections = [
     verdictLines(report, style),
     validityLines(report, style),
     thresholdLines(report, style),
+    deliveryLines(report, style),
     groupLines(report, style),
     timeLines(report, style),
     failureLines(report, style),
@@ -57,6 +59,38 @@ function thresholdLines({ thresholds }: Report, style: Style): string[] {
     return [mark, threshold.text, threshold.observedText, windows];
   });
   return ['thresholds', ...textTable(rows, { indent: 2 })];
+}
+
+/** Shown where any row has some; what was expected, received and lost always is. */
+const DELIVERY_FAULTS = [
+  'duplicated',
+  'reordered',
+  'corrupted',
+  'unexpected',
+  'foreign',
+  'unresolved',
+  'unverifiable',
+] as const;
+const STATE_ORDER = ['fail', 'inconclusive', 'pass'];
+
+function deliveryLines({ ledger }: Report, style: Style): string[] {
+  if (ledger.length === 0) return [];
+  const columns = [
+    ...(['expected', 'received', 'lost'] as const),
+    ...DELIVERY_FAULTS.filter((figure) => ledger.some((row) => row[figure] > 0)),
+  ];
+  const shown = ledger
+    .toSorted((a, b) => STATE_ORDER.indexOf(a.state) - STATE_ORDER.indexOf(b.state))
+    .slice(0, MAX_DELIVERIES_SHOWN);
+  const rows = shown.map((row) => [
+    `${row.from} → ${row.to}`,
+    `${row.qos}`,
+    ...columns.map((figure) => formatCount(row[figure])),
+    row.state === 'pass' ? style.green('pass') : style.red(row.state),
+  ]);
+  const head = ['deliveries', 'QoS', ...columns].map((text) => style.dim(text));
+  const table = textTable([head, ...rows], { alignRight: true });
+  return [...table, ...moreLine(ledger.length - shown.length)];
 }
 
 const COUNTERS = ['connected', 'planned', 'sent', 'acked', 'received', 'dropped'] as const;

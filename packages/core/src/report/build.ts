@@ -3,7 +3,7 @@ import type { RunAggregate } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
 import { booksOf } from './books.ts';
 import { emptinessOf } from './emptiness.ts';
-import { agentFigures, groupFigures } from './figures.ts';
+import { agentFigures, groupFigures, ledgerTotals } from './figures.ts';
 import type { AgentRecord, ReportInput, StageRecord } from './input.ts';
 import { ledgerRows } from './ledger-rows.ts';
 import { type Report, REPORT_SCHEMA } from './model.ts';
@@ -22,7 +22,7 @@ export function buildReport(input: ReportInput): Report {
   const groups = groupFigures(
     plan,
     input.stages.map((stage) => stage.index),
-    aggregate,
+    [...(aggregate?.series() ?? []), ...ledgerTotals(input.ledger?.rows ?? [])],
   );
   const books = booksOf(input);
   const validity = judgeValidity(input, books);

@@ -1,3 +1,5 @@
+import { ledgerSeries } from '../ledger/ledger-series.ts';
+import type { LedgerRow } from '../ledger/row.ts';
 import {
   Histogram,
   type MetricInfo,
@@ -8,10 +10,15 @@ import {
 import type { Plan } from '../plan/plan.ts';
 import type { Figures, GroupFigures, Times } from './model.ts';
 
-/** Counters that every report has, also where they stayed 0. Those of the ledger come with it. */
-const COUNTERS: readonly string[] = Object.entries<MetricInfo>(METRICS)
-  .filter(([, info]) => info.kind === 'counter' && info.late !== true)
-  .map(([name]) => name);
+const ALL_COUNTERS = Object.entries<MetricInfo>(METRICS).filter(
+  ([, info]) => info.kind === 'counter',
+);
+
+/** Counters that every report has, also where they stayed 0. */
+const COUNTERS = ALL_COUNTERS.filter(([, info]) => info.late !== true).map(([name]) => name);
+
+/** Counters of the ledger, which a report has only for those whose deliveries were verified. */
+const LATE = ALL_COUNTERS.filter(([, info]) => info.late === true).map(([name]) => name);
 
 /** Sums of series on their way to figures. */
 class Sums {
@@ -34,8 +41,9 @@ class Sums {
   }
 
   figures(): Figures {
+    const names = [...COUNTERS, ...LATE.filter((name) => this.#counters.has(name))];
     return {
-      counters: Object.fromEntries(COUNTERS.map((name) => [name, this.#counters.get(name) ?? 0])),
+      counters: Object.fromEntries(names.map((name) => [name, this.#counters.get(name) ?? 0])),
       reasons: Object.fromEntries(
         [...this.#reasons].map(([metric, reasons]) => [metric, Object.fromEntries(reasons)]),
       ),
@@ -67,13 +75,21 @@ function timesOf(histogram: Histogram): Times {
   };
 }
 
+/** What the ledger found, as totals of the subscribing side. */
+export function ledgerTotals(rows: readonly LedgerRow[]): SeriesTotal[] {
+  return ledgerSeries(rows).map(({ metric, subject, stage, qos, value = 0 }) => ({
+    key: { metric, subject, stage, ...(qos === undefined ? {} : { qos }) },
+    value,
+    histogram: null,
+  }));
+}
+
 /** The figures of every group of the plan. `stages` are the indexes of those that were entered. */
 export function groupFigures(
   plan: Plan,
   stages: readonly number[],
-  aggregate: RunAggregate | null,
+  totals: readonly SeriesTotal[],
 ): Record<string, GroupFigures> {
-  const totals = [...(aggregate?.series() ?? [])];
   const groupOf = subjectGroups(plan);
   return Object.fromEntries(
     plan.groups.map((group) => {

@@ -60,6 +60,18 @@ describe('the ledger in the report', () => {
     });
   });
 
+  it('gives its counters to the subscribing group, stage by stage, and to nobody else', () => {
+    const { groups } = reportOf([
+      {},
+      { stage: 1, lost: 1, unique: 39, received: 39, reordered: 2 },
+    ]);
+    const { readers, devices } = groups;
+    expect(readers?.counters).toMatchObject({ expected: 80, lost: 1, duplicated: 0, reordered: 2 });
+    expect(readers?.stages['publish']?.counters).toMatchObject({ expected: 40, lost: 0 });
+    expect(readers?.stages['stage 1']?.counters).toMatchObject({ expected: 40, lost: 1 });
+    expect(devices?.counters).not.toHaveProperty('lost');
+  });
+
   it('fails the run where a message is lost at QoS 1, and names one', () => {
     const example = { client: 'devices-2', subscriber: 'readers-1', seq: 9, sentAtUs: 1_500_000 };
     const report = reportOf([{ lost: 1, unique: 39, received: 39, examples: { lost: [example] } }]);

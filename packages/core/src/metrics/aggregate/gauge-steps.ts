@@ -25,8 +25,9 @@ export class GaugeSteps {
   /** Null where no agent reported the step, or none of them had this gauge. */
   at(step: number, key: string): number | null {
     const readings = this.#open.get(step);
-    const sums = readings === undefined ? this.#sealed[step] : sumOf(readings);
-    return sums?.get(key) ?? null;
+    return readings === undefined
+      ? (this.#sealed[step]?.get(key) ?? null)
+      : sumOfOne(readings, key);
   }
 
   keys(): Set<string> {
@@ -81,6 +82,16 @@ type Values = readonly (readonly [string, number])[];
 export interface GaugeStepsState {
   readonly open: readonly (readonly [number, string, Moment, Values])[];
   readonly sealed: readonly (readonly [number, Values])[];
+}
+
+/** One gauge alone: whoever asks for all of them would add up all of them each time. */
+function sumOfOne(readings: ReadonlyMap<string, GaugeReading>, key: string): number | null {
+  let sum: number | null = null;
+  for (const { values } of readings.values()) {
+    const value = values.get(key);
+    if (value !== undefined) sum = (sum ?? 0) + value;
+  }
+  return sum;
 }
 
 function sumOf(readings: ReadonlyMap<string, GaugeReading>): GaugeSums {

@@ -45,6 +45,33 @@ describe.concurrent('Ctrl-C', { timeout: 60_000 }, () => {
     expect(isAlive(pid)).toBe(false);
   });
 
+  test('again when the report is written: the exit code stays, and nobody lingers', async ({
+    broker,
+    workspace,
+  }) => {
+    const running = await publishing(broker, workspace);
+    running.child.kill('SIGINT');
+    await running.seen(/^report\s/m);
+    const reportedAt = performance.now();
+    for (let n = 0; n < 2; n++) running.child.kill('SIGINT');
+    const result = await running.result;
+    expect([result.code, result.signal]).toEqual([105, null]);
+    expect(performance.now() - reportedAt).toBeLessThan(2_000);
+  });
+
+  test('never: processes end of their own accord as soon as the report is written', async ({
+    broker,
+    workspace,
+  }) => {
+    const plan = workspace.plan(devicesPlan({ url: broker.url, length: '1s' }));
+    const running = workspace.start([plan, '--agents', '2']);
+    await running.seen(/^junit\s/m);
+    const reportedAt = performance.now();
+    expect((await running.result).code).toBe(0);
+    // Well below the patience after which children are killed.
+    expect(performance.now() - reportedAt).toBeLessThan(2_000);
+  });
+
   test('before the load begins: it ends without one', async ({ broker, workspace }) => {
     const plan = workspace.plan(devicesPlan({ url: broker.url, length: '30s' }));
     const running = workspace.start([plan, '--agents-external', '1', '--listen', '127.0.0.1:0']);

@@ -1,4 +1,5 @@
 import { type AgentHandle, startAgent } from '@squall/agent';
+import { EXIT } from '../exit-codes.ts';
 import { onInterrupts, onParentGone } from '../processes/interrupts.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { joinToken } from '../token.ts';
@@ -34,20 +35,20 @@ export async function agentCommand(
       warn: (text) => terminal.log(`warning: ${text}`),
     },
   });
-  const stopListening = onInterrupts({
+  let left = false;
+  onInterrupts({
     graceful: () => {
+      if (left) return;
       terminal.log('ending: the load is stopped gracefully; once more cuts it off');
       stopQuietly(agent);
     },
     hard: () => stopQuietly(agent),
-    leave: () => process.exit(1),
+    leave: () => process.exit(left ? EXIT.ok : EXIT.internal),
   });
-  onParentGone(() => process.exit(1));
-  try {
-    await agent.closed;
-  } finally {
-    stopListening();
-  }
+  onParentGone(() => process.exit(EXIT.internal));
+  await agent.closed;
+  // The link may still be saying goodbye: an interrupt meanwhile must not spoil the exit code.
+  left = true;
 }
 
 /** What stopping ends in is told by `closed`. */

@@ -73,7 +73,7 @@ export async function runCommand(
     const loaded = broker === null ? checked : loadPlan(withBroker(request, broker));
     return await run.carryOut(loaded, { count, token });
   } finally {
-    run.end();
+    // Interrupts are listened to until the very end: one that came now must not lose the exit code.
     await controller.close();
     await children.endAll();
   }
@@ -118,8 +118,9 @@ interface Parts {
 /** One run with the processes that belong to it, and what a person's signals do to it. */
 class ComposedRun {
   readonly #parts: Parts;
-  readonly #stopListening: () => void;
   #handle: RunHandle | null = null;
+  /** Set when the report is written. */
+  #exitCode: number | null = null;
   #say: (text: string) => void;
   #warn: (text: string) => void;
 
@@ -128,18 +129,11 @@ class ComposedRun {
     const { terminal } = parts.scene;
     this.#say = (text) => terminal.print(`${text}\n`);
     this.#warn = (text) => terminal.error(`${text}\n`);
-    this.#stopListening = onInterrupts({
+    onInterrupts({
       graceful: () => this.#interrupt(),
-      hard: () => {
-        this.#warn('cutting the load off; once more leaves at once, without a report');
-        this.#handle?.stop('hard', 'signal');
-      },
-      leave: () => process.exit(EXIT.signal),
+      hard: () => this.#cutOff(),
+      leave: () => process.exit(this.#exitCode ?? EXIT.signal),
     });
-  }
-
-  end(): void {
-    this.#stopListening();
   }
 
   /** Starts the embedded broker and tells its address. */
@@ -204,6 +198,7 @@ class ComposedRun {
     const folder = options.out ?? path.join(DEFAULT_OUT, report.run.id);
     const files = await writeReport(folder, report);
     if (options.junit !== undefined) await writeWhole(options.junit, toJunit(report));
+    this.#exitCode = report.exitCode;
     scene.terminal.print(reportSummary(report, scene.terminal.style));
     scene.terminal.print(`report   ${files.report}\njunit    ${options.junit ?? files.junit}\n`);
     return report.exitCode;
@@ -211,12 +206,23 @@ class ComposedRun {
 
   #interrupt(): void {
     const handle = this.#handle;
+    // The run is over and told; its processes are on their way out.
+    if (this.#exitCode !== null) return;
     // Nothing has begun that could be ended in order: the children go with this process.
     if (handle === null) process.exit(EXIT.signal);
     this.#warn(
       'ending the load; once more (again Ctrl-C) cuts it off, a third time leaves at once',
     );
     handle.stop('graceful', 'signal');
+  }
+
+  #cutOff(): void {
+    if (this.#exitCode !== null) {
+      this.#parts.children.killAll();
+      return;
+    }
+    this.#warn('cutting the load off; once more leaves at once, without a report');
+    this.#handle?.stop('hard', 'signal');
   }
 
   #died(end: ChildEnd): void {

@@ -12,7 +12,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Listens to Ctrl-C and its relatives and takes one step further at each. Returns the function that
- * stops listening, after which a signal ends the process as usual.
+ * stops listening, after which a signal ends the process as usual and its exit code is lost: not to
+ * be called before everything else has ended. Listening alone holds no process.
  */
 export function onInterrupts(steps: InterruptSteps): () => void {
   let seen = 0;
@@ -28,7 +29,13 @@ export function onInterrupts(steps: InterruptSteps): () => void {
   };
 }
 
-/** For a child process: calls `leave` once when its parent is gone. No parent, no call. */
+/**
+ * For a child process: calls `leave` once when its parent is gone. No parent, no call. Whoever has
+ * nothing else to do any more ends all the same: a listener makes Node hold the channel open, and
+ * with it the process.
+ */
 export function onParentGone(leave: () => void): void {
-  if (process.channel !== undefined) process.once('disconnect', leave);
+  if (process.channel === undefined) return;
+  process.once('disconnect', leave);
+  process.channel.unref();
 }

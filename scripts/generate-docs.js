@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { METRICS } from '../packages/core/dist/metrics/index.js';
+import { METRICS, REASONS } from '../packages/core/dist/metrics/index.js';
 import { planJsonSchema } from '../packages/core/dist/plan/index.js';
 import { reportSchema } from '../packages/core/dist/report/index.js';
 import { referenceFiles } from './docs/reference.js';
@@ -14,6 +14,7 @@ const files = referenceFiles({
   planSchema: planJsonSchema(),
   reportSchema: reportSchema.toJSONSchema(),
   metrics: METRICS,
+  reasons: REASONS,
   errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
 });
 

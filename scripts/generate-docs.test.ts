@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { METRICS } from '../packages/core/src/metrics/index.ts';
+import { METRICS, REASONS } from '../packages/core/src/metrics/index.ts';
 import { planJsonSchema } from '../packages/core/src/plan/index.ts';
 import { reportSchema } from '../packages/core/src/report/index.ts';
 import { referenceFiles } from './docs/reference.js';
@@ -13,6 +13,7 @@ const files = referenceFiles({
   planSchema: planJsonSchema(),
   reportSchema: reportSchema.toJSONSchema(),
   metrics: METRICS,
+  reasons: REASONS,
   errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
 });
 

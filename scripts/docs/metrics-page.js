@@ -1,7 +1,10 @@
 import { cell } from './json-schema.js';
 
 /** `docs/reference/metrics.md`: the catalogue of metrics. */
-export function metricsPage(/** @type {Record<string, any>} */ metrics) {
+export function metricsPage(
+  /** @type {Record<string, any>} */ metrics,
+  /** @type {Record<string, any>} */ reasons,
+) {
   const tables = [
     [
       'counter',
@@ -23,7 +26,20 @@ export function metricsPage(/** @type {Record<string, any>} */ metrics) {
 Every metric there is, for plans, thresholds and reports alike. A series is a metric of a group (or
 of a stream, \`group.stream\`) in a stage, with its QoS and, where failures have one, its reason.
 
-${tables.join('\n')}`;
+${tables.join('\n')}
+## Reasons
+
+What failures are counted by. A threshold names one with \`reason=\`, in quotes where it has a comma, a
+brace or a quote (\`publish_failed{reason="no acknowledgement within the time-out"}: count == 0\`), or
+several with a pattern (\`reason=~"not sent: .*"\`). Texts that end with … go on with what was found.
+Where a series has too many different ones, the rest counts as \`other reasons\`.
+
+${Object.entries(reasons).map(reasonsOf).join('\n')}`;
+}
+
+function reasonsOf(/** @type {[string, any]} */ [metric, { fixed, beginnings }]) {
+  const texts = [...fixed, ...beginnings.map((/** @type {string} */ text) => `${text}…`)];
+  return `### \`${metric}\`\n\n${texts.map((text) => `- \`${text}\``).join('\n')}\n`;
 }
 
 function row(/** @type {string} */ name, /** @type {Record<string, any>} */ info) {

@@ -9,6 +9,7 @@ import { reportPage } from './report-page.js';
  * @property {Record<string, any>} planSchema JSON Schema of the plan
  * @property {Record<string, any>} reportSchema JSON Schema of the report
  * @property {Record<string, any>} metrics catalogue of metrics
+ * @property {Record<string, any>} reasons what failures are counted by
  * @property {string} errorSource text of the file with the type ErrorCode
  */
 
@@ -20,7 +21,7 @@ import { reportPage } from './report-page.js';
 export function referenceFiles(/** @type {Sources} */ sources) {
   return {
     'errors.md': errorsPage(sources.errorSource),
-    'metrics.md': metricsPage(sources.metrics),
+    'metrics.md': metricsPage(sources.metrics, sources.reasons),
     'plan.md': planPage(sources.planSchema),
     'plan.schema.json': json(sources.planSchema),
     'report.md': reportPage(sources.reportSchema),

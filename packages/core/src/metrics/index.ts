@@ -10,7 +10,6 @@ export {
   type Moment,
   momentOf,
   OPEN_STEPS,
-  OTHER_REASONS,
   RunAggregate,
   type RunAggregateState,
   type SeriesFilter,
@@ -58,4 +57,4 @@ export { Histogram } from './histogram.ts';
 export { coarsenFrames, mergeExamples, mergeSlices } from './merge.ts';
 export { bareKey, seriesKeyOf } from './series-key.ts';
 export { mergeSparse, sparseCount } from './sparse.ts';
-export { NOT_SENT } from './reasons.ts';
+export { isReasonOf, type KnownReasons, NOT_SENT, OTHER_REASONS, REASONS } from './reasons.ts';

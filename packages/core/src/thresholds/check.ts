@@ -128,9 +128,18 @@ function checkTag(tag: TagFilter, { parsed, info, plan }: TagPlace): SquallError
   const near = nearest(tag.value, values);
   const known = `the plan has ${values.length === 0 ? 'none' : values.slice(0, 20).join(', ')}`;
   const hint = near === null ? known : `did you mean ${near}?`;
-  return [
-    thresholdError(`no ${tag.key} of the plan fits ${tag.op}"${tag.value}"`, tag.column, hint),
-  ];
+  return [thresholdError(misfitText(tag), tag.column, hint)];
+}
+
+function misfitText({ key, op, value }: TagFilter): string {
+  switch (op) {
+    case '=':
+      return `no ${key} of the plan is "${value}"`;
+    case '!=':
+      return `no ${key} of the plan is another than "${value}"`;
+    case '=~':
+      return `no ${key} of the plan fits the pattern "${value}"`;
+  }
 }
 
 function tagValues(key: string, plan: ThresholdContext): string[] {

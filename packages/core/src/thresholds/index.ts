@@ -1,4 +1,5 @@
 export { checkLedger } from './check-ledger.ts';
+export { checkReach } from './check-reach.ts';
 export { checkThreshold, type ThresholdContext } from './check.ts';
 export { type AbortDecision, Judge, type JudgeOptions, type JudgeState } from './judge.ts';
 export { type ReadThreshold, readThreshold } from './long-form.ts';

@@ -58,10 +58,13 @@ export function familyOf(metric: MetricName): Family | null {
   return FAMILIES[metric] ?? null;
 }
 
+/** The part of a plan that says what is done when. */
+export type Doings = Pick<Plan, 'groups' | 'stages'>;
+
 /** The stages that a threshold is judged in, in their order. */
 export function stageScopes(
   parsed: ParsedThreshold,
-  { plan, metric, filter }: { plan: Plan; metric: MetricName; filter: SeriesFilter },
+  { plan, metric, filter }: { plan: Doings; metric: MetricName; filter: SeriesFilter },
 ): StageScope[] {
   const needs = stageNeeds(plan);
   const family = familyOf(metric);
@@ -90,7 +93,7 @@ function isJudged(parsed: ParsedThreshold, stage: Stage): boolean {
 }
 
 interface Question {
-  readonly plan: Plan;
+  readonly plan: Doings;
   readonly family: Family | null;
   readonly filter: SeriesFilter;
   readonly needs: readonly StageNeeds[];
@@ -114,7 +117,7 @@ function isRelevant(stage: Stage, question: Question): boolean {
   }
 }
 
-function publishes(stage: Stage, plan: Plan, filter: SeriesFilter | null): boolean {
+function publishes(stage: Stage, plan: Doings, filter: SeriesFilter | null): boolean {
   return stage.run.some((work) =>
     work.activities.some((activity) => {
       if (activity.kind !== 'publish') return false;

@@ -1,5 +1,5 @@
 import type { MetricName, SeriesKey } from '../metrics/index.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Doings } from './relevance.ts';
 import { matchesTag } from './tag.ts';
 import type { ParsedThreshold, TagFilter } from './threshold.ts';
 
@@ -20,7 +20,7 @@ export class SeriesFilter {
   /** Tags are compared once for each different series. */
   readonly #known = new Map<string, boolean>();
 
-  constructor(metric: MetricName, tags: readonly TagFilter[], plan: Plan) {
+  constructor(metric: MetricName, tags: readonly TagFilter[], plan: Doings) {
     this.#metric = metric;
     this.#tags = tags;
     this.#subjects = subjectsOf(plan);
@@ -69,13 +69,13 @@ const MAX_KNOWN = 10_000;
 export function metricFilter(
   metric: MetricName,
   parsed: ParsedThreshold,
-  plan: Plan,
+  plan: Doings,
 ): SeriesFilter {
   return new SeriesFilter(metric, parsed.tags, plan);
 }
 
 /** For the denominator of a share: failures have reasons, what they are a share of has none. */
-export function baseFilter(base: MetricName, parsed: ParsedThreshold, plan: Plan): SeriesFilter {
+export function baseFilter(base: MetricName, parsed: ParsedThreshold, plan: Doings): SeriesFilter {
   return new SeriesFilter(
     base,
     parsed.tags.filter((tag) => tag.key !== 'reason'),
@@ -83,7 +83,7 @@ export function baseFilter(base: MetricName, parsed: ParsedThreshold, plan: Plan
   );
 }
 
-function subjectsOf(plan: Plan): Map<string, Subject> {
+function subjectsOf(plan: Doings): Map<string, Subject> {
   const subjects = new Map<string, Subject>();
   for (const group of plan.groups) {
     subjects.set(group.name, { group: group.name, streams: [], qos: null });

@@ -11,6 +11,11 @@ const SECOND_US = 1_000_000;
 const SHORTEST_WINDOW_US = SECOND_US;
 const TOLERANCE_US = 20_000;
 
+/** Whether a rest of a stage is judged as a window of its own. */
+export function lastsAsWindow(durationUs: number): boolean {
+  return durationUs >= SHORTEST_WINDOW_US - TOLERANCE_US;
+}
+
 /**
  * Windows kept open for agents that are late. The oldest is then closed without them, and what still
  * comes for it is counted: the threshold cannot pass any more.
@@ -243,7 +248,7 @@ export class WindowTrack {
   #judge(window: Window, waiting: number): Finding | 'left out' | 'no data' | 'too few' {
     const { line, scope, phase } = this.#place;
     const durationUs = this.#durationUs(window);
-    if (durationUs < SHORTEST_WINDOW_US - TOLERANCE_US && window.index > 0) return 'left out';
+    if (!lastsAsWindow(durationUs) && window.index > 0) return 'left out';
     if (window.index * this.#overUs < line.parsed.afterUs) return 'left out';
     if (phase !== 'main' && line.parsed.afterUs > 0) return 'left out';
     // Nothing is missing where the plan does nothing of the kind; what is there is judged.

@@ -10,7 +10,7 @@ export const Reason = {
   notReading: 'broker does not read: 128 MiB unsent',
 } as const;
 
-const CONNACK_REASONS: readonly string[] = [
+export const CONNACK_REASONS: readonly string[] = [
   'accepted (0x00)',
   'unacceptable protocol version (0x01)',
   'client id rejected (0x02)',
@@ -37,7 +37,7 @@ export function protocolError(why: string): string {
   return `protocol error: ${why}`;
 }
 
-const SOCKET_REASONS: Readonly<Record<string, string>> = {
+export const SOCKET_REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   EPIPE: 'connection reset',

@@ -1,10 +1,14 @@
 // Data path
-import type { Histogram, SeriesDelta, SeriesKey } from '@squall/core/metrics';
+import {
+  type Histogram,
+  OTHER_REASONS,
+  type SeriesDelta,
+  type SeriesKey,
+} from '@squall/core/metrics';
 import { type Moment, momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import { MAX_REASONS } from '../limits.ts';
 import type { HistogramPool } from './histogram-pool.ts';
-import { OTHER_REASONS } from './reasons.ts';
 import {
   COUNTER_NAMES,
   type FailureMetric,

@@ -22,6 +22,3 @@ export const UNFINISHED_IN_FLIGHT = 'in_flight';
 
 export const SUBSCRIBE_TIMED_OUT = 'no SUBACK within the time-out';
 export const SUBSCRIBE_CONNECTION_LOST = 'connection lost before the SUBACK';
-
-/** Stands for all reasons of a series beyond `MAX_REASONS`. */
-export const OTHER_REASONS = 'other reasons';

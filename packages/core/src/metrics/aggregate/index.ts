@@ -10,7 +10,7 @@ export {
   type SliceListener,
   WATERMARK_US,
 } from './run-aggregate.ts';
-export { MAX_REASONS, OTHER_REASONS, type SeriesTotal } from './series-store.ts';
+export { MAX_REASONS, type SeriesTotal } from './series-store.ts';
 export { spreadOverSteps, type StepShare } from './step-spread.ts';
 export type { StepTimes } from './time-column.ts';
 export {

@@ -2,11 +2,11 @@ import { SquallError } from '../../errors/index.ts';
 import { METRICS } from '../catalogue.ts';
 import type { SeriesDelta, SeriesKey, SparseHistogram } from '../frame.ts';
 import { Histogram } from '../histogram.ts';
+import { OTHER_REASONS } from '../reasons.ts';
 import { bareKey, seriesKeyOf } from '../series-key.ts';
 
 /** Reasons told apart for one metric of one subject in one stage; further ones count as `OTHER_REASONS`. */
 export const MAX_REASONS = 100;
-export const OTHER_REASONS = 'other reasons';
 
 /** Series of a run. A plan's own are hundreds. */
 const MAX_RUN_SERIES = 100_000;

@@ -1,6 +1,7 @@
 import { SquallError } from '../../errors/index.ts';
 import {
   checkLedger,
+  checkReach,
   checkThreshold,
   readThreshold,
   scaleThreshold,
@@ -20,12 +21,18 @@ export function normaliseThresholds(
   for (const [index, entry] of entries.entries()) {
     const path = ['thresholds', index];
     try {
-      const { spec, parsed } = readThreshold(entry);
+      const read = readThreshold(entry);
+      const { spec, parsed } = read;
       // Where groups are known by name only, tags cannot be compared with what the plan has.
       const judged = context.unsound === null ? parsed : { ...parsed, tags: [] };
       const faults = checkThreshold(judged, plan);
       if (faults.length === 0 && context.unsound === null) {
         faults.push(...checkLedger(parsed, plan));
+      }
+      if (faults.length === 0 && context.unsound === null) {
+        const { errors, warnings } = checkReach(read, plan);
+        faults.push(...errors);
+        for (const warning of warnings) tell(warning, { entry, path, context, mild: true });
       }
       for (const fault of faults) tell(fault, { entry, path, context });
       if (spec.id !== null && ids.has(spec.id)) {
@@ -50,14 +57,20 @@ function scaled(spec: ThresholdSpec, path: PlanPath, { scaler }: NormalContext):
 
 function tell(
   { message, hint, code, column, path: key }: SquallError,
-  place: { readonly entry: unknown; readonly path: PlanPath; readonly context: NormalContext },
+  place: {
+    readonly entry: unknown;
+    readonly path: PlanPath;
+    readonly context: NormalContext;
+    /** A warning only. */
+    readonly mild?: boolean;
+  },
 ): void {
   const isLine = typeof place.entry === 'string';
   // The place in the file says it better.
   const text = message.replace(/ \(column \d+\)$/, '');
-  place.context.findings.error(key === undefined ? place.path : [...place.path, key], text, {
-    hint,
-    code,
-    column: isLine ? column : undefined,
-  });
+  const { findings } = place.context;
+  const at = key === undefined ? place.path : [...place.path, key];
+  const more = { hint, code, column: isLine ? column : undefined };
+  if (place.mild === true) findings.warnings.push({ ...more, path: at, message: text });
+  else findings.error(at, text, more);
 }

@@ -1,4 +1,4 @@
-// The controls of the benchmarks, each a process that answers marks on its standard input.
+// The controls (and made-up agents) of the benchmarks, each a process that answers marks on its standard input.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -35,6 +35,16 @@ export function startSocketPublisher(load, execArgv) {
     ...execArgv,
     here('control/socket-publisher.js'),
     ...argumentsOf(load),
+  ]);
+}
+
+/** Agents for the controller at `url`; their marks are frames sent and acknowledged. */
+export function startSimulatedAgents({ url, agents, groups }) {
+  return startControl(process.execPath, [
+    here('control/simulated-agents.js'),
+    url,
+    String(agents),
+    String(groups),
   ]);
 }
 

@@ -9,12 +9,19 @@ export const EXIT = {
   agents: 113,
   /** Ended by a signal before there was a report to take the code from. */
   signal: 105,
+  /** The wait for a run ended before the run. */
+  waitTimeout: 114,
 } as const;
 
 const BY_CODE: Partial<Record<ErrorCode, number>> = {
   SQ_USAGE: EXIT.usage,
   SQ_OUTPUT: EXIT.usage,
   SQ_LISTEN: EXIT.usage,
+  SQ_STORE: EXIT.usage,
+  SQ_REQUEST: EXIT.usage,
+  SQ_NOT_FOUND: EXIT.usage,
+  SQ_STATE: EXIT.usage,
+  SQ_REMOTE: EXIT.usage,
   SQ_UNIT: EXIT.planInvalid,
   SQ_PLAN: EXIT.planInvalid,
   SQ_UNSUPPORTED: EXIT.planInvalid,

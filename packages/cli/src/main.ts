@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
 import type { RunScene } from './commands/run.ts';
 import type { ControllerCommandOptions } from './commands/run-options.ts';
+import { namedDescriptorFailure } from './descriptor-failure.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { PlanRefused } from './plan-refused.ts';
 import { type Actions, buildProgram } from './program.ts';
@@ -26,9 +27,39 @@ async function main(argv: readonly string[], to: Terminal): Promise<number> {
       const { runCommand } = await import('./commands/run.ts');
       exitCode = await runCommand(plan, options, scene);
     },
+    remoteRun: async (plan, options) => {
+      const { remoteRunCommand } = await import('./commands/remote-run.ts');
+      exitCode = await remoteRunCommand(plan, options, to);
+    },
     controller: async (options) => {
+      const { plan } = options;
+      if (plan === undefined) {
+        const { serveCommand } = await import('./commands/serve.ts');
+        await serveCommand(options, scene);
+        return;
+      }
       const { runCommand } = await import('./commands/run.ts');
-      exitCode = await runCommand(options.plan, overExternalAgents(options), scene);
+      exitCode = await runCommand(plan, overExternalAgents(options), scene);
+    },
+    runs: async (options) => {
+      const { runsCommand } = await import('./commands/remote.ts');
+      await runsCommand(options, to);
+    },
+    status: async (run, options) => {
+      const { statusCommand } = await import('./commands/remote.ts');
+      exitCode = await statusCommand(run, options, to);
+    },
+    stop: async (run, options) => {
+      const { stopCommand } = await import('./commands/remote.ts');
+      await stopCommand(run, options, to);
+    },
+    report: async (run, options) => {
+      const { reportCommand } = await import('./commands/remote.ts');
+      await reportCommand(run, options, to);
+    },
+    agents: async (options) => {
+      const { agentsCommand } = await import('./commands/remote.ts');
+      await agentsCommand(options, to);
     },
     check: async (plan, options) => {
       const { checkCommand } = await import('./commands/check.ts');
@@ -59,13 +90,14 @@ function fail(error: unknown, to: Terminal): number {
     to.error(`${error.message}\n`);
     return EXIT.planInvalid;
   }
-  to.error(describeFailure(error, to.errorStyle));
-  return exitCodeOf(error);
+  const named = namedDescriptorFailure(error);
+  to.error(describeFailure(named, to.errorStyle));
+  return exitCodeOf(named);
 }
 
 /** `squall controller` is a run that starts no agents of its own. */
 function overExternalAgents({ agents, ...options }: ControllerCommandOptions) {
-  return { ...options, agentsExternal: agents };
+  return agents === undefined ? options : { ...options, agentsExternal: agents };
 }
 
 function ownVersion(): string {

@@ -75,9 +75,24 @@ export function splitSize(text: string): SplitSize {
   );
 }
 
-/** `ws://host:port`. */
+/** `ws://host:port`, or the `http://` address of the same port. */
 export function controllerUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol === 'ws:' && url.hostname !== '') return text;
-  throw new InvalidArgumentError('It must be an address such as ws://127.0.0.1:7000.');
+  const known = url?.protocol === 'ws:' || url?.protocol === 'http:';
+  if (known && url.hostname !== '') return text.replace(/^http/, 'ws');
+  throw new InvalidArgumentError('It must be an address such as ws://127.0.0.1:4747.');
+}
+
+/** `http://host:port`, or the `ws://` address of the same port. */
+export function apiUrl(text: string): string {
+  return controllerUrl(text).replace(/^ws/, 'http');
+}
+
+const DAY_US = 24 * 3_600_000_000;
+
+/** `90d`, `48h` → µs; `forever`. */
+export function retention(text: string): number | 'forever' {
+  if (text === 'forever') return text;
+  const days = /^(\d{1,6})d$/.exec(text)?.[1];
+  return days === undefined ? durationUs(text) : Number(days) * DAY_US;
 }

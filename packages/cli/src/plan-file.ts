@@ -33,7 +33,7 @@ export interface LoadedPlan {
  */
 export function loadPlan(request: PlanRequest): LoadedPlan {
   const { file, env } = request;
-  const read = readPlan(readText(file), {
+  const read = readPlan(readPlanText(file), {
     vars: request.vars ?? {},
     labels: request.labels ?? {},
     scale: request.scale ?? 1,
@@ -52,7 +52,8 @@ export function loadPlan(request: PlanRequest): LoadedPlan {
   };
 }
 
-function readText(file: string): string {
+/** @throws SquallError SQ_PLAN where the file cannot be read. */
+export function readPlanText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {

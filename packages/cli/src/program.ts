@@ -1,4 +1,6 @@
 import { Command, Option } from 'commander';
+import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
+import { apiOption, tokenOption } from './shared-options.ts';
 import type { AgentCommandOptions } from './commands/agent.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { ControllerCommandOptions, RunCommandOptions } from './commands/run-options.ts';
@@ -7,6 +9,7 @@ import {
   durationUs,
   hostAndPort,
   keyValue,
+  retention,
   scaleFactor,
   splitSize,
   wholeNumber,
@@ -17,9 +20,11 @@ const MAX_AGENTS = 200;
 const MAX_WORKERS = 256;
 
 /** What the command line leads to; each resolves with the exit code. */
-export interface Actions {
+export interface Actions extends RemoteActions {
   run(plan: string, options: RunCommandOptions): Promise<void>;
   check(plan: string, options: CheckOptions): Promise<void>;
+  /** A run that a controller elsewhere carries out. */
+  remoteRun(plan: string, options: RunCommandOptions): Promise<void>;
   controller(options: ControllerCommandOptions): Promise<void>;
   agent(options: AgentCommandOptions): Promise<void>;
   broker(): Promise<void>;
@@ -39,6 +44,7 @@ export function buildProgram(version: string, actions: Actions): Command {
   addCheck(program, actions);
   addController(program, actions);
   addAgent(program, actions);
+  addRemoteCommands(program, actions);
   program
     .command('broker', { hidden: true })
     .description('The embedded broker of `run --with-broker`')
@@ -50,7 +56,7 @@ function addRun(program: Command, actions: Actions): void {
   const command = program
     .command('run')
     .argument('<plan>', 'the plan, a YAML or JSON file')
-    .description('Run a plan: on this machine, or over agents that are started by hand.');
+    .description('Run a plan: on this machine, over agents started by hand, or by a controller.');
   command
     .option(
       '--agents <n>',
@@ -68,8 +74,40 @@ function addRun(program: Command, actions: Actions): void {
   addListenOptions(command);
   addOutputOptions(command);
   command
+    .addOption(
+      apiOption('let this controller carry the run out; --timeout then ends the wait only'),
+    )
+    .option('--local', 'run on this machine although SQUALL_CONTROLLER is set')
+    .option('--wait', 'with --controller: watch the run to its end (this is what happens)')
+    .option('--no-wait', 'with --controller: print the id of the run and leave')
     .addHelpText('after', RUN_EXAMPLES)
-    .action((plan: string, options: RunCommandOptions) => actions.run(plan, options));
+    .action((plan: string, options: RunCommandOptions) =>
+      isRemote(command, options) ? actions.remoteRun(plan, options) : actions.run(plan, options),
+    );
+}
+
+/** Options that make no sense for a run that a controller elsewhere carries out. */
+const LOCAL_ONLY = [
+  'agentsExternal',
+  'agentsTimeout',
+  'listen',
+  'local',
+  'redis',
+  'redisForAgents',
+  'withBroker',
+  'workers',
+];
+
+/** An option beats the environment; two options that contradict each other are refused. */
+function isRemote(command: Command, options: RunCommandOptions): boolean {
+  if (options.controller === undefined) return false;
+  const local = LOCAL_ONLY.filter((name) => command.getOptionValueSource(name) === 'cli');
+  if (local.length === 0) return true;
+  if (command.getOptionValueSource('controller') === 'env') return false;
+  const [name] = command.options.filter((option) => option.attributeName() === local[0]);
+  return command.error(
+    `error: ${name?.long ?? ''} is for runs on this machine, not with --controller`,
+  );
 }
 
 function addCheck(program: Command, actions: Actions): void {
@@ -93,28 +131,69 @@ function addController(program: Command, actions: Actions): void {
   const command = program
     .command('controller')
     .description(
-      'Wait for agents, run one plan over them, write the report, end with its exit code.',
+      'Serve runs over a REST API, or (with --plan) run one plan over agents and end with its exit code.',
     )
-    .requiredOption('--plan <file>', 'the plan, a YAML or JSON file')
-    .requiredOption('--agents <n>', 'agents to wait for', agents);
+    .option('--plan <file>', 'the one plan to run, a YAML or JSON file')
+    .option('--agents <n>', 'with --plan: agents to wait for', agents)
+    .option('--store <file>', 'where runs and plans are kept', 'squall.db')
+    .addOption(
+      new Option(
+        '--agent-token <token>',
+        'join token of agents, where not the token of the API',
+      ).env('SQUALL_AGENT_TOKEN'),
+    )
+    .addOption(
+      new Option('--retention <duration>', 'how long runs are kept after their end, or "forever"')
+        .argParser(retention)
+        .default(DEFAULT_RETENTION_US, '90d'),
+    );
   addPlanOptions(command);
   addListenOptions(command);
   addOutputOptions(command);
-  command
-    .addHelpText('after', CONTROLLER_EXAMPLES)
-    .action((options: ControllerCommandOptions) => actions.controller(options));
+  command.addHelpText('after', CONTROLLER_EXAMPLES).action((options: ControllerCommandOptions) => {
+    checkController(command, options);
+    return actions.controller(options);
+  });
+}
+
+const DEFAULT_RETENTION_US = 90 * 24 * 3_600_000_000;
+const WITH_PLAN = ['agents', 'var', 'scale', 'label', 'timeout', 'strict', 'out', 'junit', 'quiet'];
+const WITHOUT_PLAN = ['store', 'agentToken', 'retention'];
+
+/** One command, two uses: options of the other are told, not passed over. */
+function checkController(command: Command, options: ControllerCommandOptions): void {
+  const wrong = options.plan === undefined ? WITH_PLAN : WITHOUT_PLAN;
+  const name = wrong.find((one) => command.getOptionValueSource(one) === 'cli');
+  const option = command.options.find((one) => one.attributeName() === name);
+  if (option !== undefined) {
+    const when = options.plan === undefined ? 'only with' : 'not with';
+    command.error(`error: ${option.long ?? ''} is ${when} --plan`);
+  }
+  if (options.plan !== undefined && options.agents === undefined) {
+    command.error('error: --plan needs --agents <n>');
+  }
 }
 
 function addAgent(program: Command, actions: Actions): void {
   program
     .command('agent')
     .description('Make load for a controller: dial in, take shares of plans, until told to end.')
-    .requiredOption('--controller <ws://host:port>', 'address of the controller', controllerUrl)
+    .addOption(
+      new Option('--controller <ws://host:port>', 'address of the controller')
+        .argParser(controllerUrl)
+        .env('SQUALL_CONTROLLER')
+        .makeOptionMandatory(),
+    )
     .addOption(tokenOption())
     .option('--token-file <file>', 'a file that holds the join token')
     .option('--id <id>', 'name in the fleet (default: host and process id)')
     .option('--workers <n>', 'worker processes (default: one a core)', workers)
     .option('--label <key=value>', 'a label that plans can ask for (can be repeated)', keyValue)
+    .option(
+      '--metrics-listen <host:port>',
+      'serve /metrics (for Prometheus) and /healthz here',
+      hostAndPort,
+    )
     .addHelpText('after', AGENT_EXAMPLES)
     .action((options: AgentCommandOptions) => actions.agent(options));
 }
@@ -132,7 +211,7 @@ function addListenOptions(command: Command): void {
   command
     .option(
       '--listen <host:port>',
-      'where agents dial in (default: 127.0.0.1, a free port)',
+      'where agents dial in (default: 127.0.0.1 and a free port; of a service, port 4747)',
       hostAndPort,
     )
     .addOption(tokenOption())
@@ -163,13 +242,6 @@ function addOutputOptions(command: Command): void {
     .option('--quiet', 'print the summary only');
 }
 
-function tokenOption(): Option {
-  return new Option(
-    '--token <token>',
-    'join token; others on this machine can see it, prefer the environment or a file',
-  ).env('SQUALL_TOKEN');
-}
-
 const agents = wholeNumber(1, MAX_AGENTS);
 const workers = wholeNumber(1, MAX_WORKERS);
 
@@ -195,6 +267,9 @@ Examples:
   SQUALL_TOKEN=secret squall run plan.yaml --listen 127.0.0.1:7000 --agents-external 3
   SQUALL_TOKEN=secret squall agent --controller ws://127.0.0.1:7000
 
+  # by a controller that serves runs; the exit code is that of the verdict, 114 if the wait ends first
+  squall run plan.yaml --controller http://127.0.0.1:4747 --timeout 30m
+
   # in CI: JUnit where the CI looks for it, degraded runs do not pass
   squall run plan.yaml --junit reports/load.xml --strict --quiet
 
@@ -210,6 +285,10 @@ Examples:
 
 const CONTROLLER_EXAMPLES = `
 Examples:
+  # serve runs: agents dial in on the same port; plans come by "squall run --controller", or by curl
+  SQUALL_TOKEN=secret squall controller --store /var/lib/squall/squall.db
+
+  # run one plan and end
   SQUALL_TOKEN=secret squall controller --plan plan.yaml --agents 3 --listen 127.0.0.1:7000
   SQUALL_TOKEN=secret squall agent --controller ws://127.0.0.1:7000      (three times)
 `;
@@ -218,4 +297,5 @@ const AGENT_EXAMPLES = `
 Examples:
   SQUALL_TOKEN=secret squall agent --controller ws://127.0.0.1:7000
   squall agent --controller ws://127.0.0.1:7000 --token-file /run/secrets/squall --id rack-7 --workers 8
+  squall agent --controller ws://127.0.0.1:4747 --metrics-listen 127.0.0.1:9464
 `;

@@ -1,5 +1,7 @@
 import { type AgentHandle, startAgent } from '@squall/agent';
+import { type MetricsServer, serveMetrics } from '@squall/agent/metrics';
 import { EXIT } from '../exit-codes.ts';
+import type { HostAndPort } from '../option-values.ts';
 import { onInterrupts, onParentGone } from '../processes/interrupts.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { joinToken } from '../token.ts';
@@ -11,6 +13,8 @@ export interface AgentCommandOptions {
   readonly id?: string;
   readonly workers?: number;
   readonly label?: Readonly<Record<string, string>>;
+  /** Where the agent tells Prometheus of its health. */
+  readonly metricsListen?: HostAndPort;
 }
 
 /**
@@ -35,6 +39,7 @@ export async function agentCommand(
       warn: (text) => terminal.log(`warning: ${text}`),
     },
   });
+  const metrics = await serveStatus(options.metricsListen, agent, terminal);
   let left = false;
   onInterrupts({
     graceful: () => {
@@ -46,7 +51,11 @@ export async function agentCommand(
     leave: () => process.exit(left ? EXIT.ok : EXIT.internal),
   });
   onParentGone(() => process.exit(EXIT.internal));
-  await agent.closed;
+  try {
+    await agent.closed;
+  } finally {
+    await metrics?.close();
+  }
   // The link may still be saying goodbye: an interrupt meanwhile must not spoil the exit code.
   left = true;
 }
@@ -54,4 +63,21 @@ export async function agentCommand(
 /** What stopping ends in is told by `closed`. */
 function stopQuietly(agent: AgentHandle): void {
   agent.stop().catch(() => undefined);
+}
+
+/** What cannot be served ends the agent: somebody relies on seeing it. */
+async function serveStatus(
+  address: HostAndPort | undefined,
+  agent: AgentHandle,
+  terminal: Terminal,
+): Promise<MetricsServer | null> {
+  if (address === undefined) return null;
+  try {
+    const server = await serveMetrics(address, () => agent.status());
+    terminal.log(`metrics on http://${address.host}:${server.port}/metrics`);
+    return server;
+  } catch (error) {
+    await agent.stop();
+    throw error;
+  }
 }

@@ -10,11 +10,12 @@ export function followRun(handle: RunHandle, terminal: Terminal, quiet: boolean)
     quiet,
     now: Date.now,
   });
-  handle.onEvent((event) => show(event, view));
+  handle.onEvent((event) => showEvent(event, view));
   return view;
 }
 
-function show(event: RunEvent, view: LiveView): void {
+/** Shows one event. */
+export function showEvent(event: RunEvent, view: LiveView): void {
   switch (event.type) {
     case 'state':
       if (event.state !== 'done') view.say(event.text);

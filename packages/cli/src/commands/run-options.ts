@@ -22,6 +22,12 @@ interface SharedRunOptions {
 }
 
 export interface RunCommandOptions extends SharedRunOptions {
+  /** Address of a controller that is to carry the run out. */
+  readonly controller?: string;
+  /** On this machine, whatever the environment says. */
+  readonly local?: true;
+  /** False: leave when the controller has the run. */
+  readonly wait?: boolean;
   readonly agents?: number;
   readonly workers?: number;
   readonly withBroker?: true;
@@ -29,6 +35,11 @@ export interface RunCommandOptions extends SharedRunOptions {
 }
 
 export interface ControllerCommandOptions extends SharedRunOptions {
-  readonly plan: string;
-  readonly agents: number;
+  /** Without it the controller serves runs over its REST API. */
+  readonly plan?: string;
+  readonly agents?: number;
+  readonly store: string;
+  readonly agentToken?: string;
+  /** µs, or for ever. */
+  readonly retention: number | 'forever';
 }

@@ -9,14 +9,15 @@ import {
   writeReport,
   writeWhole,
 } from '@squall/controller';
-import { SquallError } from '@squall/core/errors';
 import type { Plan } from '@squall/core/plan';
 import { type Report, toJunit } from '@squall/core/report';
+import { checkDescriptors } from '../descriptor-failure.ts';
 import { EXIT } from '../exit-codes.ts';
 import { type LoadedPlan, loadPlan, type PlanRequest } from '../plan-file.ts';
 import { type ChildEnd, Children } from '../processes/children.ts';
 import { onInterrupts } from '../processes/interrupts.ts';
 import { startLocalAgents, startLocalBroker } from '../processes/local-fleet.ts';
+import { redisOf } from '../redis-options.ts';
 import { reportSummary } from '../terminal/summary.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { joinToken } from '../token.ts';
@@ -64,6 +65,10 @@ export async function runCommand(
   await prepareReportFolder(options.out ?? DEFAULT_OUT);
   if (options.junit !== undefined) await prepareReportFolder(path.dirname(options.junit));
   const count = options.agentsExternal ?? options.agents ?? checked.plan.limits.agents.count ?? 1;
+  checkDescriptors({
+    agents: count,
+    children: (options.agentsExternal === undefined ? count : 0) + (options.withBroker ? 1 : 0),
+  });
   const token = joinToken(options) ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const controller = await openController(options, token);
   const children = new Children(scene.program);
@@ -93,18 +98,6 @@ function openController(options: RunCommandOptions, token: string): Promise<Cont
     token,
     ...(agentsUs === undefined ? {} : { timing: { agentsUs } }),
     ...redisOf(options),
-  });
-}
-
-/** @throws SquallError SQ_USAGE for agents that would have a bus which the controller has not. */
-function redisOf({ redis, redisForAgents }: RunCommandOptions) {
-  if (redis === undefined && redisForAgents === undefined) return {};
-  if (redis !== undefined) {
-    const forAgents = redisForAgents === undefined ? {} : { urlForAgents: redisForAgents };
-    return { redis: { url: redis, ...forAgents } };
-  }
-  throw new SquallError('SQ_USAGE', '--redis-for-agents needs --redis', {
-    hint: 'the controller reads from Redis what the agents write there: give it its own address, too',
   });
 }
 

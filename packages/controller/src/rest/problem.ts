@@ -2,34 +2,9 @@ import { type ErrorCode, SquallError } from '@squall/core/errors';
 import type { PlanProblem } from '@squall/core/plan';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { RETRY_AFTER_S } from './limits.ts';
-
-/** Every answer that is not a success [RFC 9457]. */
-export const problem = z
-  .object({
-    type: z.string().describe('`urn:squall:error:` and the code'),
-    title: z.string().describe('the meaning of the status'),
-    status: z.number().int(),
-    detail: z.string().describe('what went wrong, one sentence'),
-    code: z.string().describe('stable: match on this'),
-    hint: z.string().optional().describe('what to do next'),
-    path: z.string().optional().describe('the place: a key, an id, a file'),
-    errors: z
-      .array(
-        z.object({
-          path: z.string(),
-          message: z.string(),
-          hint: z.string().optional(),
-          code: z.string(),
-          line: z.number().int().optional(),
-          column: z.number().int().optional(),
-        }),
-      )
-      .optional()
-      .describe('everything that is wrong, where there is more to tell'),
-  })
-  .meta({ id: 'Problem' });
+import type { problem } from './schemas.ts';
 
 export type Problem = z.infer<typeof problem>;
 

@@ -44,6 +44,32 @@ const duration = (maxUs: number) =>
     return z.NEVER;
   });
 
+/** Every answer that is not a success [RFC 9457]. */
+export const problem = z
+  .object({
+    type: z.string().describe('`urn:squall:error:` and the code'),
+    title: z.string().describe('the meaning of the status'),
+    status: z.number().int(),
+    detail: z.string().describe('what went wrong, one sentence'),
+    code: z.string().describe('stable: match on this'),
+    hint: z.string().optional().describe('what to do next'),
+    path: z.string().optional().describe('the place: a key, an id, a file'),
+    errors: z
+      .array(
+        z.object({
+          path: z.string(),
+          message: z.string(),
+          hint: z.string().optional(),
+          code: z.string(),
+          line: z.number().int().optional(),
+          column: z.number().int().optional(),
+        }),
+      )
+      .optional()
+      .describe('everything that is wrong, where there is more to tell'),
+  })
+  .meta({ id: 'Problem' });
+
 /** A query parameter that may be given several times. */
 const several = z.union([z.string(), z.array(z.string())]).optional();
 
@@ -211,6 +237,45 @@ export const ifMatch = z.object({ 'if-match': z.string().optional() });
 export const eventsHeader = z.object({
   'last-event-id': z.string().max(MAX_KEY_LENGTH).optional().describe('the last event that came'),
 });
+
+const agentStates = ['assigned', 'ready', 'refused', 'active', 'cut off', 'lost', 'done'] as const;
+const byMetric = z.record(z.string(), z.number());
+
+/** The data of server-sent events, by their type. */
+export const runEvents = {
+  state: z.object({ state: z.enum(states), text }),
+  stage: z.object({ index: count, name: text, phase: z.enum(['prologue', 'main']) }),
+  agent: z.object({ agent: text, state: z.enum(agentStates) }),
+  warning: z.object({ text }),
+  progress: z.object({
+    progress: z.object({
+      stage: z.object({ index: count, name: text }).nullable(),
+      phase: z.enum(['prologue', 'main', 'settle']),
+      elapsedUs: us,
+      stageElapsedUs: us,
+      stageLengthUs: us.nullable(),
+      clients: count,
+      connections: z.number(),
+      totals: byMetric,
+      rates: byMetric,
+      times: z.record(z.string(), z.object({ p50Us: us, p99Us: us })),
+      agents: z.array(
+        z.object({
+          id: text,
+          state: z.enum(agentStates),
+          loopDelayP99Us: us.nullable(),
+          rssBytes: z.number().nullable(),
+        }),
+      ),
+    }),
+  }),
+  done: z.object({
+    verdict: verdicts.nullable(),
+    validity: validities.nullable(),
+    exitCode: count.nullable(),
+    reasons: z.array(text),
+  }),
+};
 
 export const runPatch = z
   .strictObject({

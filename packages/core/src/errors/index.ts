@@ -1,1 +1,2 @@
 export * from './squall-error.ts';
+export { isDescriptorError, RAISE_DESCRIPTORS } from './descriptor-error.ts';

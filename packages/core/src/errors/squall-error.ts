@@ -51,3 +51,33 @@ export type ErrorCode =
   | 'SQ_BUSY' // a queue of the controller is full: later
   | 'SQ_REMOTE' // a controller that cannot be reached, or answers as none would
   | 'SQ_INTERNAL'; // a fault of ours
+
+/** Each code once, for `isErrorCode`: the compiler sees that none is missing. */
+const CODES: Readonly<Record<ErrorCode, true>> = {
+  SQ_UNIT: true,
+  SQ_PLAN: true,
+  SQ_UNSUPPORTED: true,
+  SQ_THRESHOLD: true,
+  SQ_USAGE: true,
+  SQ_OUTPUT: true,
+  SQ_CONTROL: true,
+  SQ_TOKEN: true,
+  SQ_AGENTS: true,
+  SQ_CAPACITY: true,
+  SQ_LISTEN: true,
+  SQ_BUS: true,
+  SQ_FRAME: true,
+  SQ_TIMEOUT: true,
+  SQ_STORE: true,
+  SQ_REQUEST: true,
+  SQ_NOT_FOUND: true,
+  SQ_STATE: true,
+  SQ_BUSY: true,
+  SQ_REMOTE: true,
+  SQ_INTERNAL: true,
+};
+
+/** Whether a text that came from outside is one of our codes. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(CODES, text);
+}

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { App, RouteScene } from '../app.ts';
 import { MAX_STREAMS } from '../limits.ts';
-import { problem, sendProblem } from '../problem.ts';
-import { eventsHeader, idParam } from '../schemas.ts';
+import { sendProblem } from '../problem.ts';
+import { eventsHeader, idParam, problem } from '../schemas.ts';
 import { EventStream } from '../event-stream.ts';
 import { EventLog } from '../../service/event-log.ts';
 

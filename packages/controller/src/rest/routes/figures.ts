@@ -1,6 +1,13 @@
 import type { App, RouteScene } from '../app.ts';
-import { problem } from '../problem.ts';
-import { idParam, ledger, metrics, metricsQuery, runAgents, thresholds } from '../schemas.ts';
+import {
+  idParam,
+  ledger,
+  metrics,
+  metricsQuery,
+  problem,
+  runAgents,
+  thresholds,
+} from '../schemas.ts';
 import { readMetrics } from '../metrics-answer.ts';
 import { thresholdViews } from '../threshold-view.ts';
 

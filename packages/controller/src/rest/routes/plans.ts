@@ -1,8 +1,8 @@
 import type { PlanFormat } from '../../store/store.ts';
 import type { App, RouteScene } from '../app.ts';
 import { takePlans } from '../parsers.ts';
-import { problem, sendPlanFaults } from '../problem.ts';
-import { checkedPlan, idParam, pageQuery, plan, planList, planQuery } from '../schemas.ts';
+import { sendPlanFaults } from '../problem.ts';
+import { checkedPlan, idParam, pageQuery, plan, planList, planQuery, problem } from '../schemas.ts';
 import { planView, summaryView } from '../views.ts';
 import { textOf } from './answers.ts';
 import { paged } from './paging.ts';

@@ -1,7 +1,6 @@
 import { type Report, toJunit } from '@squall/core/report';
 import type { App, RouteScene } from '../app.ts';
-import { problem } from '../problem.ts';
-import { idParam, report } from '../schemas.ts';
+import { idParam, problem, report } from '../schemas.ts';
 
 const tags = ['reports'];
 

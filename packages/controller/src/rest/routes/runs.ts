@@ -5,12 +5,13 @@ import { z } from 'zod';
 import type { RunRequest } from '../../service/run-service.ts';
 import type { RunRecord } from '../../store/store.ts';
 import type { App, RouteScene } from '../app.ts';
-import { problem, sendPlanFaults, sendProblem } from '../problem.ts';
+import { sendPlanFaults, sendProblem } from '../problem.ts';
 import {
-  idempotencyHeader,
   idParam,
+  idempotencyHeader,
   ifMatch,
   ifNoneMatch,
+  problem,
   run,
   runList,
   runPatch,

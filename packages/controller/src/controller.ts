@@ -43,7 +43,7 @@ export interface ControllerOptions {
 }
 
 /** A run that an earlier controller put away. */
-export interface ResumedRun {
+interface ResumedRun {
   readonly saved: SavedRun;
   /** Called with its handle before anything happens to it. */
   readonly begun: (handle: RunHandle) => void;

@@ -1,4 +1,5 @@
 import type { Report } from '@squall/core/report';
+import fc from 'fast-check';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { Lives, type LivesOptions } from './lives.ts';
 import { connect, planOf, type PlanSketch, publish, subscribe } from './plans.ts';
@@ -227,6 +228,22 @@ describe.concurrent('a controller that is killed and started again', { timeout: 
     const report = await lives.report();
     expect(figures(report)).toEqual(WHOLE);
     expect(report.notes.filter((note) => note.includes('was started again'))).toHaveLength(4);
+  });
+});
+
+describe.concurrent('a controller that is killed at any moment', { timeout: 30_000 }, () => {
+  const moments = fc.array(fc.integer({ min: 0, max: 1_200 }), { minLength: 1, maxLength: 4 });
+  const stories = fc.sample(fc.tuple(moments, fc.integer({ min: 0, max: 400 })), 12);
+
+  it.for(stories)('after %j ms each, for %d ms: comes to the same figures', async (story, test) => {
+    const [lives, awayMs] = [story[0], story[1]];
+    const run = await begin(test, PLAN);
+    await run.agent(0).next('advance');
+    for (const ms of lives) {
+      await sleep(ms);
+      if (run.now.handle.state !== 'done') await run.rebirth(awayMs);
+    }
+    expect(figures(await run.report())).toEqual(WHOLE);
   });
 });
 

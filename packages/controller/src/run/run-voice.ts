@@ -44,6 +44,12 @@ export class RunVoice {
     this.emit({ type: 'warning', text });
   }
 
+  /** A warning that no report may lack, however many there were before. */
+  warnFirst(text: string): void {
+    this.#warnings.splice(MAX_WARNINGS - 1);
+    this.warn(text);
+  }
+
   agent(agent: RunAgent, state: AgentRunState): void {
     if (agent.state === state) return;
     agent.state = state;

@@ -6,7 +6,7 @@ import { AgentWatch } from './agent-watch.ts';
 import { type AssemblyScene, gatherAgents, readyAgents } from './assembly.ts';
 import { BusWatch } from './bus-watch.ts';
 import type { Checkpointer, TakenRun } from './checkpoint/checkpointer.ts';
-import { restoreRoster, restartNote, whyNot } from './checkpoint/restored.ts';
+import { restartNote, restoreRoster, stateOf, whyNot } from './checkpoint/restored.ts';
 import type { SavedRun } from './checkpoint/saved-run.ts';
 import { takeRun } from './checkpoint/take-run.ts';
 import type { Cut } from './cut.ts';
@@ -184,7 +184,7 @@ export class Run implements RunHandle {
     const { clockDomain, time } = this.#parts;
     const load = this.#load;
     const obstacle = whyNot(saved, clockDomain);
-    this.#voice.warn(restartNote(saved, obstacle, time));
+    this.#voice.warnFirst(restartNote(saved, obstacle, time));
     // Everything was handed in before: what is missing is the report.
     if (load === null || this.#overUs !== null) return null;
     if (obstacle !== null) {
@@ -193,8 +193,7 @@ export class Run implements RunHandle {
     }
     const way = await this.#openWay();
     if (way === null) return null;
-    const begun = saved.stages.length > 0;
-    this.#voice.enter(begun ? 'running' : 'starting', 'the run goes on from its last checkpoint');
+    this.#voice.enter(stateOf(saved), 'the run goes on from its last checkpoint');
     for (const agent of this.#roster.live()) this.#voice.agent(agent, 'cut off');
     this.#feed(load, way);
     load.measurements.holdAt(saved.savedUs);

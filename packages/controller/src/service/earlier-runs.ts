@@ -27,14 +27,14 @@ export interface EarlierRuns {
   readonly waiting: readonly RunThatWaits[];
 }
 
-export interface RunThatGoesOn {
+interface RunThatGoesOn {
   readonly record: RunRecord;
   readonly saved: SavedRun;
   /** The newest part of its time line. */
   readonly known: readonly TimelineChunk[];
 }
 
-export interface RunThatWaits {
+interface RunThatWaits {
   readonly id: RunId;
   readonly record: RunRecord;
   readonly plan: Plan;
@@ -96,7 +96,8 @@ async function waitsAgain(
   record: RunRecord,
   { plans, store, version }: EarlierRunsScene,
 ): Promise<RunThatWaits | string> {
-  const began = record.state !== 'waiting' && record.state !== 'assigning';
+  // The load begins with a checkpoint, so that nothing was measured before there is one.
+  const began = !['waiting', 'assigning', 'starting'].includes(record.state);
   if (began) return 'the controller was started again, and the run had no checkpoint';
   const { agents, scale, strict, timeoutUs, vars } = record.options;
   if (Object.values(vars).some((value) => value.includes('***'))) return NOT_KEPT;

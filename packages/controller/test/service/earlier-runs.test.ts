@@ -78,7 +78,7 @@ describe('runs of a controller that is gone', () => {
     const left: Left[] = [
       { state: 'waiting' },
       { state: 'assigning', options: { vars: { rate: '20/s' }, timeoutUs: 60_000_000 } },
-      { state: 'waiting', options: { scale: 0.5, agents: null } },
+      { state: 'starting', options: { scale: 0.5, agents: null } },
     ];
     const store = await storeWith(test, left, plain);
     const { goingOn, waiting } = await takeOver(store);

@@ -4,6 +4,7 @@ import type { ReservationListener } from '../../hub/session.ts';
 import type { TimeSource } from '../../time-source.ts';
 import { Roster, type RosterParts } from '../roster.ts';
 import { RunAgent } from '../run-agent.ts';
+import type { RunState } from '../run-handle.ts';
 import type { SavedRun } from './saved-run.ts';
 
 export interface RestoreScene {
@@ -27,6 +28,13 @@ export function restoreRoster(saved: SavedRun, scene: RestoreScene): Roster {
   // One that was lost before does not come back; what it said stays.
   for (const { lost, session } of agents) if (lost !== null) session.end(lost.reason);
   return new Roster({ run: id.full, agents, keep: scene.keep, orders });
+}
+
+/** How far the run was. */
+export function stateOf({ loadEndUs, orders, stages }: SavedRun): RunState {
+  if (orders.standing.some(({ type }) => type === 'finish')) return 'collecting';
+  if (loadEndUs !== null) return 'settling';
+  return stages.length > 0 ? 'running' : 'starting';
 }
 
 /** Why the run cannot be gone on with, or null. */

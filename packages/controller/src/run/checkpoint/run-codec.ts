@@ -6,7 +6,7 @@ import { decodePage } from './page-codec.ts';
 import { type SavedRun, SAVED_RUN_VERSION, savedRun } from './saved-run.ts';
 
 /** Longest text of a checkpoint. One of 200 agents with 20 series each has a tenth of it. */
-export const MAX_SAVED_BYTES = 128 * 1024 * 1024;
+const MAX_SAVED_BYTES = 128 * 1024 * 1024;
 
 const deflateAsync = promisify(deflate);
 const inflateAsync = promisify(inflate);

@@ -126,6 +126,26 @@ describe.concurrent('runs that cannot begin', { timeout: 60_000 }, () => {
     expect(result.seconds).toBeLessThan(30);
   });
 
+  test.for([
+    [24, 'squall needs 192, this process may hold 24'],
+    [48, 'squall needs 192, this process may hold 48'],
+    [100, 'squall needs 192, this process may hold 100'],
+    [200, 'a run of 40 agents on this machine needs 224, this process may hold 200'],
+  ] as const)(
+    '%i descriptors: told before anything is loaded or started for want of them',
+    async ([descriptors, words], { skip }) => {
+      const missing = programMissing('prlimit', 'util-linux');
+      if (missing !== null) skip(missing);
+      const file = workspace.plan(devicesPlan({ url: URL }));
+      const result = await workspace.run([file, '--agents', '40'], { descriptors });
+      expect(result.code).toBe(113);
+      expect(result.stderr).toContain(`error SQ_CAPACITY: too few file descriptors: ${words}\n`);
+      expect(result.stderr).toContain('ulimit -n');
+      expect(result.output).not.toMatch(STACK);
+      expect(result.output).not.toContain('pid');
+    },
+  );
+
   test('too few descriptors: the agent refuses its share and says how many it needs', async ({
     skip,
   }) => {

@@ -1,3 +1,3 @@
 #!/usr/bin/env node
 // Stands in the package before it is built, so that the package manager can link it.
-await import('../dist/main.js');
+await import('../dist/start.js');

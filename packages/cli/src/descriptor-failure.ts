@@ -24,7 +24,10 @@ export function namedDescriptorFailure(error: unknown): unknown {
  * Sees, before anything is started for it, that a run can hold its processes.
  * @throws SquallError SQ_CAPACITY
  */
-export function checkDescriptors(run: { readonly agents: number; readonly children: number }): void {
+export function checkDescriptors(run: {
+  readonly agents: number;
+  readonly children: number;
+}): void {
   const shortage = runShortage(run.agents, run.children, descriptorLimit());
   if (shortage === null) return;
   throw new SquallError('SQ_CAPACITY', shortage.message, { hint: shortage.hint });

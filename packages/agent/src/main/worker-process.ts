@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { isDescriptorError, RAISE_DESCRIPTORS } from '@squall/core/errors';
 import type { FromWorker, ToWorker } from '../worker/ipc.ts';
 
 export interface WorkerProcessOptions {
@@ -37,7 +38,10 @@ export class WorkerProcess {
     this.#child.on('message', (message) => {
       if (isFromWorker(message)) options.message(message);
     });
-    this.#child.on('error', (error) => this.#exited(`could not be run: ${error.message}`));
+    this.#child.on('error', (error) => {
+      const hint = isDescriptorError(error) ? `; ${RAISE_DESCRIPTORS}` : '';
+      this.#exited(`could not be run: ${error.message}${hint}`);
+    });
     this.#child.on('exit', (code, signal) => this.#exited(describeExit(code, signal)));
     this.#child.on('disconnect', () => {
       this.#channelOpen = false;

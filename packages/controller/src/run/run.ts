@@ -1,3 +1,4 @@
+import { isDescriptorError, RAISE_DESCRIPTORS } from '@squall/core/errors';
 import type { LedgerResult } from '@squall/core/ledger';
 import type { Plan } from '@squall/core/plan';
 import { buildReport, type Report } from '@squall/core/report';
@@ -331,7 +332,9 @@ export class Run implements RunHandle {
     const text = error instanceof Error ? error.message : String(error);
     this.#parts.logger.warn(error instanceof Error ? (error.stack ?? text) : text);
     // Whatever else was going on, this is what the verdict must say.
-    this.#cut = { cause: 'error', reasons: [`a fault of Squall itself: ${text}`] };
+    this.#cut = isDescriptorError(error)
+      ? { cause: 'agents', reasons: [`${text}; ${RAISE_DESCRIPTORS}`] }
+      : { cause: 'error', reasons: [`a fault of Squall itself: ${text}`] };
   }
 
   #report(endUs: number, ledger: LedgerResult | null): Report {

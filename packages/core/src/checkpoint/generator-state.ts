@@ -12,5 +12,7 @@ export const generatorState: z.ZodType<GeneratorWatchState> = z.array(
     row: z.array(z.number()),
     windows: count,
     sustainedUs: z.number().nullable(),
+    worstUs: z.number().nullable(),
+    late: z.array(z.strictObject({ fromUs: z.number(), toUs: z.number(), byUs: z.number() })),
   }),
 );

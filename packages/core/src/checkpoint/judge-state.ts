@@ -45,6 +45,7 @@ const track = z.strictObject({
   blurred: count,
   eligible: count,
   tooFew: count,
+  fewest: count.nullable(),
   judged: count,
 });
 

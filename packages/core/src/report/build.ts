@@ -32,6 +32,7 @@ export function buildReport(input: ReportInput): Report {
     outcome: input.outcome,
     validity,
     thresholds: input.thresholds,
+    generator: input.generator,
     emptiness: aggregate === null ? [] : emptinessOf(plan, input.stages, groups),
     strict: input.run.strict,
   });

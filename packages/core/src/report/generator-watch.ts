@@ -6,6 +6,13 @@ const WINDOW_US = 10 * SECOND_US;
 /** … and only what lasts counts: three in a row. */
 export const WINDOWS_IN_A_ROW = 3;
 
+/** What was picked up later than this is remembered with its moment, to explain failures by it. */
+const LATE_US = 50_000;
+/** What a late start delays shows in the acknowledgements until then. */
+const AFTERMATH_US = SECOND_US;
+/** Late times that are remembered of an agent: the worst. */
+const MAX_LATE_TIMES = 100;
+
 /** What the generator says about itself. */
 export interface GeneratorFacts {
   readonly agents: ReadonlyMap<string, AgentLateness>;
@@ -19,8 +26,23 @@ export interface AgentLateness {
    * the highest that all of them reached: a short run is not healthy for being short.
    */
   readonly sustainedP99Us: number | null;
+  /** The highest p99 of any window of 10 s; null where nothing was due. */
+  readonly worstP99Us: number | null;
   /** Windows of 10 s in which something was due. */
   readonly windows: number;
+  /** When it was late, the worst times of the run, in their order. */
+  readonly late: readonly LateTime[];
+}
+
+/**
+ * A time in which an agent was late: from the first due moment that it missed until what it delayed
+ * was over, µs on the run's timeline.
+ */
+export interface LateTime {
+  readonly fromUs: number;
+  readonly toUs: number;
+  /** The longest that something waited to be picked up. */
+  readonly byUs: number;
 }
 
 /** What is known of each agent, as plain data. */
@@ -32,6 +54,8 @@ export type GeneratorWatchState = readonly {
   readonly row: readonly number[];
   readonly windows: number;
   readonly sustainedUs: number | null;
+  readonly worstUs: number | null;
+  readonly late: readonly LateTime[];
 }[];
 
 interface Watched {
@@ -42,6 +66,8 @@ interface Watched {
   row: number[];
   windows: number;
   sustainedUs: number | null;
+  worstUs: number | null;
+  late: LateTime[];
 }
 
 /**
@@ -55,12 +81,13 @@ export class GeneratorWatch {
   /** @param warmup indexes of the stages that are left out of judgement. */
   constructor(warmup: Iterable<number> = [], state: GeneratorWatchState = []) {
     this.#warmup = new Set(warmup);
-    for (const { agent, whole, window, row, ...plain } of state) {
+    for (const { agent, whole, window, row, late, ...plain } of state) {
       this.#agents.set(agent, {
         ...plain,
         whole: histogramOf(whole),
         window: histogramOf(window),
         row: [...row],
+        late: [...late],
       });
     }
   }
@@ -83,6 +110,7 @@ export class GeneratorWatch {
       enterWindow(watched, Math.floor(slice.fromUs / WINDOW_US));
       watched.window.addSparse(series.histogram);
       watched.whole.addSparse(series.histogram);
+      if (series.histogram.maxUs > LATE_US) rememberLate(watched, slice, series.histogram.maxUs);
     }
   }
 
@@ -93,7 +121,9 @@ export class GeneratorWatch {
       agents.set(agent, {
         p99Us: watched.whole.count === 0 ? null : watched.whole.percentileUs(99),
         sustainedP99Us: sustained(watched),
+        worstP99Us: watched.worstUs,
         windows: watched.windows,
+        late: watched.late,
       });
     }
     return { agents };
@@ -109,6 +139,8 @@ export class GeneratorWatch {
       row: [],
       windows: 0,
       sustainedUs: null,
+      worstUs: null,
+      late: [],
     };
     this.#agents.set(agent, watched);
     return watched;
@@ -134,7 +166,9 @@ function enterWindow(watched: Watched, index: number): void {
 function closeWindow(watched: Watched): void {
   if (watched.window.count === 0) return;
   watched.windows++;
-  watched.row = [...watched.row, watched.window.percentileUs(99)].slice(-WINDOWS_IN_A_ROW);
+  const p99Us = watched.window.percentileUs(99);
+  watched.worstUs = Math.max(watched.worstUs ?? 0, p99Us);
+  watched.row = [...watched.row, p99Us].slice(-WINDOWS_IN_A_ROW);
   watched.window.reset();
   if (watched.row.length < WINDOWS_IN_A_ROW) return;
   watched.sustainedUs = Math.max(watched.sustainedUs ?? 0, Math.min(...watched.row));
@@ -143,4 +177,25 @@ function closeWindow(watched: Watched): void {
 function sustained(watched: Watched): number | null {
   if (watched.windows === 0) return null;
   return watched.windows < WINDOWS_IN_A_ROW ? Math.min(...watched.row) : watched.sustainedUs;
+}
+
+/** Times that touch are one. */
+function rememberLate(watched: Watched, { fromUs, toUs }: Slice, byUs: number): void {
+  const time = { fromUs: fromUs - byUs, toUs: toUs + AFTERMATH_US, byUs };
+  const last = watched.late.at(-1);
+  if (last !== undefined && time.fromUs <= last.toUs) {
+    watched.late[watched.late.length - 1] = {
+      fromUs: Math.min(last.fromUs, time.fromUs),
+      toUs: Math.max(last.toUs, time.toUs),
+      byUs: Math.max(last.byUs, byUs),
+    };
+    return;
+  }
+  watched.late.push(time);
+  if (watched.late.length <= MAX_LATE_TIMES) return;
+  const least = Math.min(...watched.late.map((one) => one.byUs));
+  watched.late.splice(
+    watched.late.findIndex((one) => one.byUs === least),
+    1,
+  );
 }

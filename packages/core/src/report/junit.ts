@@ -69,7 +69,7 @@ function properties({ run, verdict, validity, exitCode }: Report): string[] {
 }
 
 /** How the run itself ended: a build page that has only thresholds would hide an early end. */
-function runCase({ run, verdict, reasons, notes }: Report): Case {
+function runCase({ run, verdict, reasons, notes, thresholds }: Report): Case {
   const base = { classname: `${run.name}.run`, name: 'the run goes to its end' };
   const note = notes.join('\n');
   if (verdict === 'error' || verdict === 'aborted' || verdict === 'cancelled') {
@@ -80,8 +80,12 @@ function runCase({ run, verdict, reasons, notes }: Report): Case {
       outcome: { kind: 'error', type: verdict, message, text: reasons.join('\n') },
     };
   }
-  if (verdict !== 'inconclusive') return { ...base, note, outcome: null };
   const message = reasons[0] ?? verdict;
+  if (thresholds.some(({ aborted }) => aborted)) {
+    const text = reasons.join('\n');
+    return { ...base, note, outcome: { kind: 'failure', type: verdict, message, text } };
+  }
+  if (verdict !== 'inconclusive') return { ...base, note, outcome: null };
   return { ...base, note, outcome: { kind: 'skipped', type: verdict, message, text: '' } };
 }
 

@@ -119,16 +119,24 @@ function frameFindings({ plan, agents, aggregate }: ValidityInput): Finding[] {
 
 function latenessFindings({ plan, generator }: ValidityInput): Finding[] {
   const bounds = plan.limits.generator.latenessP99Us;
-  return [...generator.agents].flatMap(([agent, { sustainedP99Us, windows }]) => {
-    if (sustainedP99Us === null) return [];
-    // A run too short for three windows cannot be called sound, but one bad moment is no proof.
-    const short = windows < WINDOWS_IN_A_ROW;
+  return [...generator.agents].flatMap(([agent, { sustainedP99Us, worstP99Us, windows }]) => {
+    // A run too short for three windows cannot be called invalid: one bad moment is no proof.
+    const lasting = windows < WINDOWS_IN_A_ROW ? null : sustainedP99Us;
+    const findings = above({
+      check: 'lateness',
+      observed: Math.round(lasting ?? 0),
+      bounds,
+      agent,
+      hint: `The agent picked messages up ${formatDuration(lasting ?? 0)} late (p99, lasting): it has too little CPU for its share. Use more agents or a lower rate.`,
+    });
+    if (findings.length > 0) return findings;
+    // A single moment is no sign of an overload, but what was measured in it is the generator's own.
     return above({
       check: 'lateness',
-      observed: Math.round(sustainedP99Us),
-      bounds: short ? { degraded: bounds.invalid, invalid: null } : bounds,
+      observed: Math.round(worstP99Us ?? 0),
+      bounds: { degraded: bounds.invalid, invalid: null },
       agent,
-      hint: `The agent picked messages up ${formatDuration(sustainedP99Us)} late (p99, lasting): it has too little CPU for its share. Use more agents or a lower rate.`,
+      hint: `The agent picked messages up ${formatDuration(worstP99Us ?? 0)} late (p99 of a window of 10 s): it was held up for a while, and what is slow or missing in that time may be its own doing.`,
     });
   });
 }

@@ -1,5 +1,7 @@
 import type { LedgerJudgement } from '../ledger/judgement.ts';
 import type { ThresholdResult } from '../thresholds/result.ts';
+import { generatorShare } from './generator-share.ts';
+import type { GeneratorFacts } from './generator-watch.ts';
 import type { RunOutcome } from './input.ts';
 import type { ValidityState, Verdict } from './model.ts';
 import type { Validity } from './validity.ts';
@@ -30,6 +32,8 @@ export interface VerdictInput {
   readonly emptiness: readonly string[];
   /** From `judgeLedger()`. */
   readonly ledger?: Pick<LedgerJudgement, 'failures' | 'inconclusive'>;
+  /** What the generator says about itself. */
+  readonly generator: GeneratorFacts;
   readonly strict: boolean;
 }
 
@@ -125,17 +129,23 @@ interface Judged {
   readonly reasons: readonly string[];
 }
 
-function judgedVerdict({ thresholds, emptiness, ledger, outcome }: VerdictInput): Judged {
-  // The one that ended the run is the first reason already.
+function judgedVerdict(input: VerdictInput): Judged {
+  const { thresholds, emptiness, ledger, outcome, generator } = input;
+  const reasonsOf = (one: ThresholdResult) => {
+    // The one that ended the run is the first reason already.
+    const told = one.aborted && outcome.kind === 'threshold';
+    const share = generatorShare(one, generator);
+    return [...(told ? [] : [thresholdReason(one)]), ...(share === null ? [] : [share])];
+  };
   const failed = thresholds
-    .filter((one) => one.leadsTo === 'fail' && !(one.aborted && outcome.kind === 'threshold'))
-    .map(thresholdReason)
+    .filter((one) => one.leadsTo === 'fail')
+    .flatMap(reasonsOf)
     .concat(ledger?.failures ?? []);
   const open = thresholds
     .filter((one) => one.leadsTo === 'inconclusive')
     .map(thresholdReason)
     .concat(ledger?.inconclusive ?? []);
-  const warned = thresholds.filter((one) => one.leadsTo === 'warn').map(thresholdReason);
+  const warned = thresholds.filter((one) => one.leadsTo === 'warn').flatMap(reasonsOf);
   // A run that a threshold ended has failed, whatever the results say of it.
   if (failed.length > 0 || outcome.kind === 'threshold') {
     return { verdict: 'fail', reasons: [...failed, ...emptiness, ...open, ...warned] };

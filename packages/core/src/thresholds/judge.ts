@@ -1,6 +1,6 @@
 import type { SeriesDelta, Slice } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
-import { formatDuration } from '../units/index.ts';
+import { formatCount, formatDuration } from '../units/index.ts';
 import { type Line, lineOf } from './line.ts';
 import type { LineJudge, LineState, Outcome } from './outcome.ts';
 import type { ThresholdResult, ThresholdState } from './result.ts';
@@ -142,11 +142,12 @@ export class Judge {
   #result(one: Judged, outcome: Outcome): ThresholdResult {
     const { line, abortedBy } = one;
     const { state, remark } = this.#stateOf(one, outcome);
-    // What ended the run must be seen, even if late measurements put it into a milder light.
-    const tally = abortedBy !== null && outcome.tally.counted === 0 ? abortedBy : outcome.tally;
+    // What ended the run is told as it was then, whatever late measurements make of it.
+    const tally = abortedBy ?? outcome.tally;
     const { worst } = tally;
     const [term] = line.parsed.terms;
     const { value, text } = this.#observed(line, tally);
+    const missing = missingText(line, { state, outcome });
     return {
       id: line.spec.id,
       text: line.spec.text,
@@ -155,7 +156,7 @@ export class Judge {
       expected: expectedText(line.parsed),
       observed: value,
       unit: term === undefined ? 'count' : unitOf(term, line.info),
-      observedText: text,
+      observedText: value === null ? missing : text,
       worst:
         worst === null
           ? null
@@ -215,6 +216,20 @@ export class Judge {
     if (line.parsed.terms.every((term) => term.literal.value >= 2 * boundUs)) return null;
     return `clocks may differ by ${formatDuration(boundUs)}, and the limit is below twice of that`;
   }
+}
+
+/** What stands in the place of a figure where there is none. */
+function missingText(
+  { spec, parsed }: Line,
+  { state, outcome }: { readonly state: ThresholdState; readonly outcome: Outcome },
+): string {
+  const { fewest } = outcome;
+  if (state === 'inconclusive' && fewest !== null) {
+    return `${formatCount(fewest)} samples (min_samples: ${formatCount(spec.minSamples ?? 0)})`;
+  }
+  // Two lines of the same words may differ in just this.
+  if (state === 'no_data' && spec.noData !== 'fail') return `no data (no_data: ${spec.noData})`;
+  return state === 'no_data' && parsed.onBreach === 'warn' ? 'no data (a warning only)' : 'no data';
 }
 
 function leadsTo(state: ThresholdState, line: Line): ThresholdResult['leadsTo'] {

@@ -32,4 +32,6 @@ export interface Outcome {
   readonly blurred: number;
   /** Windows or stages with fewer samples than `min_samples`. */
   readonly tooFew: number;
+  /** The samples of the one that has fewest of them; null where none has too few. */
+  readonly fewest: number | null;
 }

@@ -16,6 +16,7 @@ interface Notes {
   readonly tally: Tally;
   readonly missing: string[];
   tooFew: number;
+  fewest: number | null;
 }
 
 /**
@@ -53,7 +54,7 @@ export class WholeStage implements LineJudge {
   }
 
   finish(): Outcome {
-    const notes: Notes = { tally: new Tally(1), missing: [], tooFew: 0 };
+    const notes: Notes = { tally: new Tally(1), missing: [], tooFew: 0, fewest: null };
     if (this.#line.total) this.#finishTotal(notes);
     else for (const scope of this.#line.scopes.values()) this.#finishStage(scope, notes);
     return { ...notes, blurred: 0 };
@@ -120,8 +121,10 @@ export class WholeStage implements LineJudge {
   ): void {
     const { parsed, spec, info } = this.#line;
     const { minSamples } = spec;
-    if (minSamples !== null && parsed.terms.some((term) => sums.samples(term) < minSamples)) {
+    const samples = Math.min(...parsed.terms.map((term) => sums.samples(term)));
+    if (minSamples !== null && samples < minSamples) {
       notes.tooFew++;
+      notes.fewest = Math.min(notes.fewest ?? samples, samples);
       return;
     }
     const there = info.kind !== 'gauge' || this.#seen;

@@ -51,6 +51,7 @@ export interface WindowTrackState {
   readonly blurred: number;
   readonly eligible: number;
   readonly tooFew: number;
+  readonly fewest: number | null;
   readonly judged: number;
 }
 
@@ -74,6 +75,8 @@ export class WindowTrack {
   /** Windows that were asked, by `after`; that had too few samples; that were judged. */
   eligible: number;
   tooFew: number;
+  /** Samples of the one that had fewest of those with too few. */
+  fewest: number | null;
   judged: number;
 
   constructor(place: TrackPlace, state: WindowTrackState = NEW_TRACK) {
@@ -89,6 +92,7 @@ export class WindowTrack {
     this.blurred = state.blurred;
     this.eligible = state.eligible;
     this.tooFew = state.tooFew;
+    this.fewest = state.fewest;
     this.judged = state.judged;
   }
 
@@ -101,6 +105,7 @@ export class WindowTrack {
       blurred: this.blurred,
       eligible: this.eligible,
       tooFew: this.tooFew,
+      fewest: this.fewest,
       judged: this.judged,
     };
   }
@@ -239,7 +244,11 @@ export class WindowTrack {
     const partial = this.#durationUs(window) < this.#overUs - TOLERANCE_US;
     if (finding !== 'left out') this.eligible++;
     // A short last window has few samples because it is short, which is no reason to doubt the rest.
-    if (finding === 'too few' && !(partial && this.judged > 0)) this.tooFew++;
+    if (finding === 'too few' && !(partial && this.judged > 0)) {
+      const samples = this.#samples(window);
+      this.tooFew++;
+      this.fewest = Math.min(this.fewest ?? samples, samples);
+    }
     if (typeof finding !== 'object') return;
     this.judged++;
     this.tally.add(this.#spanOf(window, finding), partial);
@@ -255,14 +264,13 @@ export class WindowTrack {
     const asked = phase === 'main' && (scope.named || scope.relevant);
     if (!asked && (!window.measured.moved || asksForMore(line.parsed))) return 'left out';
     const { minSamples } = line.spec;
-    if (
-      minSamples !== null &&
-      line.parsed.terms.some((t) => window.measured.samples(t) < minSamples)
-    ) {
-      return 'too few';
-    }
+    if (minSamples !== null && this.#samples(window) < minSamples) return 'too few';
     const finding = judgeValues(line.parsed, window.measured, durationUs);
     return finding ?? this.#judgeSilence(waiting - window.ended) ?? 'no data';
+  }
+
+  #samples({ measured }: Window): number {
+    return Math.min(...this.#place.line.parsed.terms.map((term) => measured.samples(term)));
   }
 
   /**
@@ -314,5 +322,6 @@ const NEW_TRACK: WindowTrackState = {
   blurred: 0,
   eligible: 0,
   tooFew: 0,
+  fewest: null,
   judged: 0,
 };

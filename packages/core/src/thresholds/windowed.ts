@@ -52,12 +52,14 @@ export class Windowed implements LineJudge {
     const missing: string[] = [];
     let blurred = 0;
     let tooFew = 0;
+    let fewest: number | null = null;
     for (const track of this.#tracks.values()) {
       track.finish();
       if (!this.#judgeable()) continue;
       tally.merge(track.tally);
       blurred += track.blurred;
       tooFew += track.tooFew;
+      if (track.fewest !== null) fewest = Math.min(fewest ?? track.fewest, track.fewest);
       if (track.eligible > 0 && track.judged === 0 && track.tooFew === 0) {
         missing.push(`nothing was measured in stage ${track.place.scope.name}`);
       }
@@ -67,7 +69,7 @@ export class Windowed implements LineJudge {
         missing.push(`stage ${scope.name} did not run`);
       }
     }
-    return { tally, missing, blurred, tooFew };
+    return { tally, missing, blurred, tooFew, fewest };
   }
 
   /** A gauge that nobody ever reported was not 0: it was not there. */

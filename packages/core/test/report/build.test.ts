@@ -465,3 +465,44 @@ describe('failures', () => {
     expect(report).toMatchObject({ verdict: 'fail', exitCode: 99 });
   });
 });
+
+describe('a generator that was held up', () => {
+  const line = 'publish_time: p(99) < 1s over 5s';
+
+  /** Ten seconds of two agents; in the seventh one of them comes back from a stall. */
+  function stalled(lateMs: number, publishMs: number): Report {
+    const stall = [
+      times('publish_time', Array<number>(10).fill(publishMs), { qos: 1 }),
+      times('lateness', Array<number>(10).fill(lateMs), { qos: 1 }),
+    ];
+    const seconds = (isStalled: boolean) =>
+      Array.from({ length: 10 }, (_, n) =>
+        sliceOf({ n }, [
+          ...(n === 0 ? connecting(10) : []),
+          ...healthySecond(10),
+          ...(isStalled && n === 6 ? stall : []),
+        ]),
+      );
+    return reportOf({
+      plan: planOf([line]),
+      slices: { a: seconds(false), b: seconds(true) },
+    });
+  }
+
+  it('is named beside the threshold that it broke, and one such window is degraded', () => {
+    const report = stalled(5_000, 5_005);
+    const at = report.reasons.findIndex((reason) => reason.includes(`"${line}" does not hold`));
+    expect(report.verdict).toBe('fail');
+    expect(report.reasons[at + 1]).toContain('the generator itself was late by up to 5s (agent b)');
+    expect(report.reasons[at + 1]).toContain('wholly or in part');
+    expect(report.validity.state).toBe('degraded');
+    expect(check(report, 'lateness')[0]).toMatchObject({ agent: 'b', state: 'degraded' });
+  });
+
+  it('is no excuse for a broker that is much slower than it was late', () => {
+    const report = stalled(60, 5_005);
+    expect(report.verdict).toBe('fail');
+    expect(report.reasons.join('\n')).not.toContain('the generator itself');
+    expect(report.validity.state).toBe('valid');
+  });
+});

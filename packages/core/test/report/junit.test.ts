@@ -72,6 +72,19 @@ describe('JUnit', () => {
     expect(all(root, 'error')[0]?.attributes['message']).toBe('the run was stopped by a signal');
   });
 
+  it('says that a run ended early that a threshold ended', () => {
+    const input = inputOf({ plan: planOf(['sent: count > 0']), slices: healthySlices() });
+    const reason = 'threshold "sent: rate > 9k/s over 1s abort" was broken and ended the run';
+    const report = buildReport({
+      ...input,
+      thresholds: input.thresholds.map((one) => ({ ...one, aborted: true, state: 'fail' })),
+      outcome: { kind: 'threshold', reasons: [reason] },
+    });
+    const cases = all(parseXml(toJunit(report)), 'testcase');
+    const run = cases.find((one) => one.attributes['name'] === 'the run goes to its end');
+    expect(run?.children[0]).toMatchObject({ name: 'failure', attributes: { message: reason } });
+  });
+
   it.each([
     ']]> <failure/> & "quotes" \'too\'',
     'control \u0000\u0001\u0008\u000B\u001F\u007F',

@@ -25,6 +25,9 @@ function threshold(leadsTo: ThresholdResult['leadsTo'], text = 'sent: count > 0'
   };
 }
 
+/** A generator that was never late. */
+const generator: VerdictInput['generator'] = { agents: new Map() };
+
 function validity(state: State): VerdictInput['validity'] {
   const hint = 'It has too little CPU.';
   const base = { check: 'lateness' as const, observed: 1, limit: 0, agent: 'agent-1', hint };
@@ -94,6 +97,7 @@ describe('the verdict', () => {
       outcome: outcomes[outcome],
       thresholds: leads === null ? [] : [threshold('pass'), threshold(leads), threshold('warn')],
       validity: validity(state),
+      generator,
       emptiness: [],
       strict,
     });
@@ -106,6 +110,7 @@ describe('the verdict', () => {
       outcome: outcomes.agentLost,
       thresholds: [threshold('warn', 'a: warn'), threshold('fail', 'b: fail')],
       validity: validity('degraded'),
+      generator,
       emptiness: [],
       strict: false,
     });
@@ -119,6 +124,7 @@ describe('the verdict', () => {
       outcome: completed,
       thresholds: [threshold('fail', 'b: fail')],
       validity: validity('degraded'),
+      generator,
       emptiness: [],
       strict: false,
     });
@@ -131,6 +137,7 @@ describe('the verdict', () => {
       outcome: completed,
       thresholds: [threshold('pass')],
       validity: validity('valid'),
+      generator,
       emptiness: ['nothing was tested with devices: none of its clients could connect'],
       strict: false,
     });
@@ -143,6 +150,7 @@ describe('the verdict', () => {
       outcome: completed,
       thresholds: Array.from({ length: 100 }, (_, at) => threshold('fail', `line ${at}`)),
       validity: validity('valid'),
+      generator,
       emptiness: [],
       strict: false,
     });
@@ -163,6 +171,7 @@ describe('the verdict', () => {
             outcome,
             thresholds: leads.map((one) => threshold(one)),
             validity: validity(state),
+            generator,
             emptiness,
             strict,
           });

@@ -554,6 +554,49 @@ describe('abort', () => {
   });
 });
 
+describe('a threshold that ended the run', () => {
+  it('is told by one figure, as it was then', () => {
+    const plan = planOf(['publish_time: p(50) < 1ms over 2s abort']);
+    const judge = new Judge({ plan, agents: ['a', 'b'] });
+    for (const n of [0, 1]) judge.add('a', sliceOf({ n }, [times('publish_time', [2])]));
+    const decision = judge.advance(5_000_000);
+    for (const n of [0, 1, 2, 3]) judge.add('b', sliceOf({ n }, [times('publish_time', [7, 7])]));
+    const { observedText } = only(judge.finish());
+    expect(observedText).toMatch(/^p\(50\) = 2/);
+    expect(decision?.reason).toContain(observedText);
+  });
+});
+
+describe('what stands where there is no figure', () => {
+  const few: Second = [times('publish_time', [1, 1])];
+  it.each([
+    ['publish_time: p(99) < 1s', 5, few, '2 samples (min_samples: 5)'],
+    ['publish_time: p(99) < 1s over 1s', 5, few, '2 samples (min_samples: 5)'],
+    [
+      'publish_failed: share < 1%',
+      1_000,
+      [counter('sent', 120)],
+      '120 samples (min_samples: 1,000)',
+    ],
+  ] as const)('%s with too few samples says how many', (text, minSamples, series, observedText) => {
+    expect(only(judgeSeconds(planOf([{ text, minSamples }]), [series]))).toMatchObject({
+      state: 'inconclusive',
+      observed: null,
+      observedText,
+    });
+  });
+
+  it('tells two lines apart that differ in no_data only', () => {
+    const text = 'publish_time: p(99) < 1s';
+    const plan = planOf([text, { text, noData: 'pass' }, `${text} warn`]);
+    expect(judgeSeconds(plan, [[]]).map((one) => [one.leadsTo, one.observedText])).toEqual([
+      ['fail', 'no data'],
+      ['pass', 'no data (no_data: pass)'],
+      ['warn', 'no data (a warning only)'],
+    ]);
+  });
+});
+
 describe('delivery times and clocks', () => {
   const series = [times('delivery_time', [5], { subject: 'readers' })];
   const stages = [stageOf('connect', 0, { kind: 'connect' }), stageOf('publish', 1)];

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import {
@@ -141,6 +142,50 @@ describe('700 publishers and 7 subscribers over 5 agents', {
 
 function notTheLast(packet: SeenPacket): boolean {
   return seqOf(packet) < SECONDS - 1;
+}
+
+describe('a worker of an agent is killed', { timeout: 90_000 }, () => {
+  test('its clients alone cannot be verified', async ({ broker, workspace, skip }) => {
+    if (!existsSync('/proc/self/task')) skip('needs /proc to find the workers');
+    const plan = deliveryPlan(broker.url, {
+      publishers: { devices: { clients: 40 } },
+      subscribers: { watchers: { clients: 8, topic: 'devices/+/up' } },
+      length: '6s',
+      more: { limits: { onAgentLoss: 'degrade', agentGrace: '3s' } },
+    });
+    const file = workspace.plan(plan);
+    const running = workspace.start([file, '--agents', '2', '--workers', '2']);
+    const match = await running.seen(/agent-1 \(pid (\d+)\)/);
+    await running.seen(/stage publish\n/);
+    await delay(2_000);
+    const [worker] = childrenOf(Number(match[1]));
+    if (worker === undefined) throw new Error('agent-1 has no workers');
+    process.kill(worker, 'SIGKILL');
+    const result = await running.result;
+    const report = reportOf(result);
+    // A quarter of all clients was the worker's.
+    const [seen, ...others] = ledgerOf(report);
+    expect(others).toEqual([]);
+    expect(seen, result.output).toEqual(
+      row({
+        from: 'devices',
+        to: 'watchers',
+        pairs: 30 * 6,
+        expected: 30 * 6 * 24,
+        unverifiablePairs: 40 * 8 - 30 * 6,
+        unverifiable: seen?.unverifiable ?? 0,
+        unverifiableFrom: ['agent-1'],
+      }),
+    );
+    expect(report.verdict).toBe('inconclusive');
+    expect(result.code).toBe(112);
+  });
+});
+
+/** Ids of the processes that a process has started. */
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return text.split(' ').filter(Boolean).map(Number);
 }
 
 /** How many clients of each group an agent had. */

@@ -5,7 +5,7 @@ import type { RunTiming } from '../src/limits.ts';
 import { decodeSavedRun } from '../src/run/checkpoint/run-codec.ts';
 import type { SavedRun } from '../src/run/checkpoint/saved-run.ts';
 import type { RunEvent, RunHandle } from '../src/run/run-handle.ts';
-import type { Checkpoint } from '../src/store/store.ts';
+import type { Checkpoint, StoredPage } from '../src/store/store.ts';
 import { seenIn, TIMING } from './run-fixture.ts';
 import { type Script, ScriptedAgent } from './scripted-agent.ts';
 
@@ -13,6 +13,10 @@ import { type Script, ScriptedAgent } from './scripted-agent.ts';
 class Checkpoints {
   newest: Checkpoint | null = null;
   count = 0;
+  /** Pages of the ledger, by agent, worker and number. */
+  readonly #pages = new Map<string, StoredPage>();
+  /** Called after each checkpoint, before anyone hears of it. */
+  afterSave: () => void = () => undefined;
   /** Why it cannot be written to now. */
   trouble: string | null = null;
 
@@ -23,8 +27,12 @@ class Checkpoints {
       saveCheckpoint: (_run: string, checkpoint: Checkpoint): Promise<void> => {
         if (!gate.open) return Promise.reject(new Error('it was killed'));
         if (this.trouble !== null) return Promise.reject(new Error(this.trouble));
-        this.newest = checkpoint;
+        for (const page of checkpoint.pages ?? []) {
+          this.#pages.set(`${page.agent} ${page.worker} ${page.page}`, page);
+        }
+        this.newest = { ...checkpoint, pages: [...this.#pages.values()] };
         this.count++;
+        this.afterSave();
         return Promise.resolve();
       },
     };
@@ -112,7 +120,7 @@ export class Lives {
 
   async saved(): Promise<SavedRun> {
     if (this.store.newest === null) throw new Error('there is no checkpoint');
-    return decodeSavedRun(this.store.newest.state);
+    return decodeSavedRun(this.store.newest.state, this.store.newest.pages);
   }
 
   /** Starts the next controller. Agents come back when they are told to. */

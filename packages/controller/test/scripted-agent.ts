@@ -1,9 +1,16 @@
 import type { FromAgent, FromController } from '@squall/core/control';
-import { encodeFrame, Histogram, type SeriesDelta, type Slice } from '@squall/core/metrics';
+import {
+  encodeFrame,
+  type Frame,
+  Histogram,
+  type SeriesDelta,
+  type Slice,
+} from '@squall/core/metrics';
 import type { Plan } from '@squall/core/plan';
 import { stageNeeds } from '@squall/core/schedule';
 import { systemTime } from '../src/time-source.ts';
 import { FakeAgent, type FakeAgentOptions } from './fake-agent.ts';
+import { type LedgerScript, ledgerPages } from './scripted-ledger.ts';
 
 type Assign = Extract<FromController, { type: 'assign' }>;
 
@@ -29,6 +36,8 @@ export interface Script {
   readonly claimExtraFrames?: number;
   /** Receives something in each second of settle until this many have passed. */
   readonly receiveInSettle?: number;
+  /** What its ledger says, where the plan subscribes. */
+  readonly ledger?: LedgerScript;
 }
 
 /**
@@ -229,6 +238,24 @@ export class ScriptedAgent extends FakeAgent {
   }
 
   sendSlices(slices: Slice[]): void {
+    this.sendFrame({ slices });
+  }
+
+  /** A frame for each page, as a real agent would. */
+  #sendLedger(): void {
+    if (
+      this.#assign === null ||
+      this.plan.groups.every(({ subscribe }) => subscribe.length === 0)
+    ) {
+      return;
+    }
+    const script = this.script.ledger ?? { sent: 0, arrived: 0 };
+    for (const page of ledgerPages(this.#assign.share, script)) {
+      this.sendFrame({ slices: [], pages: [page] });
+    }
+  }
+
+  sendFrame(contents: Pick<Frame, 'slices' | 'pages'>): void {
     const seq = ++this.#seq;
     if (seq === this.script.loseFrame) return;
     const bytes = encodeFrame({
@@ -236,7 +263,7 @@ export class ScriptedAgent extends FakeAgent {
       agent: this.id,
       seqFrom: seq,
       seqTo: seq,
-      slices,
+      ...contents,
     });
     this.sent.push(bytes);
     this.sayBytes(bytes);
@@ -292,6 +319,7 @@ export class ScriptedAgent extends FakeAgent {
     if (this.#stage >= 0) this.#cutSlice(systemTime.monotonicUs());
     this.#over = true;
     this.#clearTimers();
+    this.#sendLedger();
     this.say({
       type: 'finished',
       ...this.resumeKey,

@@ -144,7 +144,9 @@ describe.concurrent('subscriptions that begin and end', { timeout: 90_000 }, () 
       undecidedPairs: 0,
       inexactPairs: 0,
     });
-    expect(delivery.rows[0]?.unique).toBe(delivery.came('toSubscriber'));
+    // Both stages with subscribers, but for what was on its way when they went.
+    expect(delivery.rows[0]?.unique).toBeGreaterThan(PAIRS * 14);
+    expect(delivery.rows[0]?.unique).toBeLessThanOrEqual(delivery.came('toSubscriber'));
     expect(delivery.report.verdict, delivery.result.output).toBe('pass');
   });
 

@@ -16,10 +16,11 @@ interface ReadersNeeds {
   readonly url: string;
   readonly seconds: number;
   readonly connectRate?: string;
+  readonly quiet?: string;
 }
 
 /** Devices and readers of all that they publish. */
-function readersPlan({ url, seconds, connectRate = '500/s' }: ReadersNeeds) {
+function readersPlan({ url, seconds, connectRate = '500/s', quiet = '4s' }: ReadersNeeds) {
   const plan = devicesPlan({
     url,
     clients: CLIENTS,
@@ -44,7 +45,7 @@ function readersPlan({ url, seconds, connectRate = '500/s' }: ReadersNeeds) {
       { name: 'connect', run: { readers: ['connect', 'subscribe'], devices: 'connect' } },
       { name: 'publish', run: { devices: 'publish' }, for: `${seconds}s` },
     ],
-    settle: { quiet: '10s', max: '60s' },
+    settle: { quiet, max: '60s' },
     limits: { agents: { count: AGENTS }, agentGrace: '30s' },
   };
 }
@@ -62,7 +63,7 @@ describe.concurrent('a controller that is killed', { timeout: (SECONDS + 120) * 
     'in the middle of a stage goes on with the run: bus %s, and the broker agrees',
     async (bus, { broker, startController, startRedis }) => {
       const redis = bus === 'redis' ? await startRedis() : null;
-      const over = redis === null ? {} : { redis: { url: redis.url } };
+      const over = redis === null ? [] : ['--redis', redis.url];
       const controller = await startController(over);
       await controller.addAgents(AGENTS);
       const id = await controller.submit(readersPlan({ url: broker.url, seconds: SECONDS }));
@@ -98,7 +99,8 @@ describe.concurrent('a controller that is killed', { timeout: (SECONDS + 120) * 
     const controller = await startController();
     await controller.addAgents(AGENTS);
     const plan = {
-      ...readersPlan({ url: broker.url, seconds, connectRate: `${CLIENTS / 4}/s` }),
+      // Settling takes longer than a machine needs to start a controller twice.
+      ...readersPlan({ url: broker.url, seconds, connectRate: `${CLIENTS / 4}/s`, quiet: '20s' }),
       // One stage that must connect first, slowly: a prologue of some seconds.
       stages: [
         {
@@ -119,7 +121,7 @@ describe.concurrent('a controller that is killed', { timeout: (SECONDS + 120) * 
     await controller.startAgain();
     await delay(2_500);
     await controller.runWhen(id, ({ state }) => state === 'settling');
-    await controller.kill();
+    await controller.kill('SIGTERM');
     await delay(1_000);
     await controller.startAgain();
     const report = await controller.report(id);

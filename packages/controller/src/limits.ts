@@ -36,6 +36,9 @@ export const GOODBYE_US = 1_000_000;
 /** Suffixes tried for an agent id that is taken. */
 export const MAX_ID_SUFFIX = 999;
 
+/** After T, until agents that have heard of it have said that they began. */
+export const START_REPORT_US = 1_500_000;
+
 /** Beyond their grace, how long a run that was taken up waits for its agents. */
 export const BACK_MARGIN_US = 5_000_000;
 

@@ -1,6 +1,7 @@
 import type { Report } from '@squall/core/report';
 import fc from 'fast-check';
 import { describe, expect, it, type TestContext } from 'vitest';
+import type { SavedRun } from '../src/run/checkpoint/saved-run.ts';
 import { Lives, type LivesOptions } from './lives.ts';
 import { connect, planOf, type PlanSketch, publish, subscribe } from './plans.ts';
 import { inStage, inState } from './run-fixture.ts';
@@ -129,6 +130,23 @@ describe.concurrent('a controller that is killed and started again', { timeout: 
     await lives.rebirth(100);
     expect(await lives.agent(0).next('advance')).toMatchObject({ stage: 0, at });
     expect(figures(await lives.report())).toEqual(WHOLE);
+  });
+
+  it('announces another T where it died before anyone had heard of one', async (test) => {
+    const lives = await begin(test, PLAN, { timing: { leadUs: 300_000 } });
+    lives.store.afterSave = () => lives.kill();
+    await lives.seen(inState('starting'));
+    await sleep(700);
+    lives.store.afterSave = () => undefined;
+    const { startUs } = await lives.saved();
+    await lives.startAgain();
+    await lives.comeBack();
+    const { at } = await lives.agent(0).next('advance');
+    expect(at).toBeGreaterThan(startUs + SECOND);
+    expect(await lives.agent(1).next('advance')).toMatchObject({ at });
+    const report = await lives.report();
+    expect(figures(report)).toEqual(WHOLE);
+    expect(report.run.durationUs).toBeLessThan(4 * SECOND);
   });
 
   it('goes on in a stage that ends by a condition', async (test) => {
@@ -343,6 +361,7 @@ describe.concurrent('a checkpoint', { timeout: 20_000 }, () => {
     const lives = await begin(test, PLAN);
     await lives.seen(inStage('publish'));
     await sleep(1_300);
+    while (sentIn(await lives.saved()) < 10) await sleep(50);
     lives.kill();
     await lives.startAgain({ clockDomain: 'another boot' });
     const report = await lives.report();
@@ -355,6 +374,11 @@ describe.concurrent('a checkpoint', { timeout: 20_000 }, () => {
     expect(lives.agent(0).received.at(-1)).toMatchObject({ code: 'unknown_run' });
   });
 });
+
+function sentIn({ measured }: SavedRun): number {
+  const sent = measured.aggregate.series.filter(({ key }) => key.metric === 'sent');
+  return sent.reduce((sum, { value }) => sum + value, 0);
+}
 
 /** The newest `frame_ack` of each agent. */
 function acknowledged(lives: Lives): number[] {

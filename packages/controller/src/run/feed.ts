@@ -1,3 +1,4 @@
+import type { Plan } from '@squall/core/plan';
 import type { RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
 import { Checkpointer, type CheckpointStore, type TakenRun } from './checkpoint/checkpointer.ts';
@@ -8,6 +9,7 @@ import type { Roster } from './roster.ts';
 import type { RunVoice } from './run-voice.ts';
 
 export interface FeedScene {
+  readonly plan: Plan;
   readonly time: TimeSource;
   readonly timing: RunTiming;
   readonly roster: Roster;
@@ -18,25 +20,54 @@ export interface FeedScene {
   readonly changed: () => void;
   /** A second has passed. */
   readonly tick: () => void;
+  /** The run has taken as long as it may. */
+  readonly tooLong: () => void;
   /** All there is of the run. */
   readonly take: () => TakenRun;
 }
 
 export interface Feed {
-  readonly checkpointer: Checkpointer | null;
-  /** Nothing comes in any more. */
-  readonly stop: () => void;
+  /** Puts the run away as it is now. Null: it is put away nowhere. */
+  readonly save: () => Promise<void> | null;
+  /** Nothing comes in any more. Resolves when the last checkpoint is written. */
+  readonly end: () => Promise<void>;
+  /** Another takes its place. */
+  readonly drop: () => void;
 }
 
 /** From here on measurements come in, and the run is put away every few seconds. */
 export function feed(load: Load, way: FrameWay, scene: FeedScene): Feed {
-  const { checkpoints, roster, timing, voice } = scene;
-  const { acknowledger } = way;
+  const { acknowledger, receiver } = way;
   const { measurements, startUs } = load;
-  const intake = new Intake({ ...scene, bus: way.receiver, acknowledger, measurements }, startUs);
-  const stop = () => intake.stop();
-  if (checkpoints === null) return { checkpointer: null, stop };
-  const checkpointer = new Checkpointer({
+  const intake = new Intake({ ...scene, bus: receiver, acknowledger, measurements }, startUs);
+  const stopTimer = keepTime(startUs, scene);
+  const checkpointer = checkpointerOf(way, scene);
+  const stop = () => {
+    intake.stop();
+    stopTimer();
+  };
+  return {
+    save: () => checkpointer?.save() ?? null,
+    end: async () => {
+      stop();
+      await checkpointer?.end();
+    },
+    drop: () => {
+      stop();
+      checkpointer?.drop();
+    },
+  };
+}
+
+function keepTime(startUs: number, { plan, time, tooLong }: FeedScene): () => void {
+  const leftUs = startUs + plan.limits.maxDurationUs - time.monotonicUs();
+  return time.after(Math.max(0, leftUs), tooLong);
+}
+
+function checkpointerOf({ acknowledger }: FrameWay, scene: FeedScene): Checkpointer | null {
+  const { checkpoints, roster, timing, voice } = scene;
+  if (checkpoints === null) return null;
+  return new Checkpointer({
     ...scene,
     // At the end whole ledgers come in, and their senders wait for each part to be safe.
     intervalUs: () => (roster.finishOrdered ? timing.lastCheckpointsUs : timing.checkpointUs),
@@ -44,5 +75,4 @@ export function feed(load: Load, way: FrameWay, scene: FeedScene): Feed {
     acknowledger,
     warning: (text) => voice.warn(text),
   });
-  return { checkpointer, stop };
 }

@@ -6,13 +6,20 @@ import { reportInput } from '../report/report-input.ts';
 import { AgentWatch } from './agent-watch.ts';
 import { type AssemblyScene, gatherAgents, readyAgents } from './assembly.ts';
 import { BusWatch } from './bus-watch.ts';
-import type { Checkpointer, TakenRun } from './checkpoint/checkpointer.ts';
-import { restartNote, restoreRoster, stateOf, whyNot } from './checkpoint/restored.ts';
+import type { TakenRun } from './checkpoint/checkpointer.ts';
+import {
+  hasStages,
+  isUnderWay,
+  restartNote,
+  restoreRoster,
+  stateOf,
+  whyNot,
+} from './checkpoint/restored.ts';
 import type { SavedRun } from './checkpoint/saved-run.ts';
 import { takeRun } from './checkpoint/take-run.ts';
 import type { Cut } from './cut.ts';
 import { agentsBack, collect, type EndingScene, settle } from './ending.ts';
-import { feed } from './feed.ts';
+import { type Feed, feed } from './feed.ts';
 import { type FrameWay, openWay } from './frame-way.ts';
 import { type Load, type LoadScene, newLoad, restoreLoad } from './load.ts';
 import { progressOf } from './progress.ts';
@@ -38,7 +45,7 @@ export class Run implements RunHandle {
   #roster: Roster;
   #way: FrameWay | null = null;
   #load: Load | null = null;
-  #checkpointer: Checkpointer | null = null;
+  #feed: Feed | null = null;
   #cut: Cut | null;
   /** When everything was handed in; null before. */
   #overUs: number | null;
@@ -133,7 +140,7 @@ export class Run implements RunHandle {
     const endUs = (this.#overUs ??= this.#parts.time.monotonicUs());
     for (const undo of this.#cleanup) undo();
     // Before the agents are let go: to another controller they would not come back.
-    await this.#checkpointer?.end();
+    await this.#feed?.end();
     for (const agent of this.#roster.agents) agent.session.release();
     await this.#way?.receiver.close();
     const report = this.#report(endUs, await this.#judgeLedger());
@@ -196,11 +203,12 @@ export class Run implements RunHandle {
     if (way === null) return null;
     this.#voice.enter(stateOf(saved), 'the run goes on from its last checkpoint');
     for (const agent of this.#roster.live()) this.#voice.agent(agent, 'cut off');
-    this.#feed(load, way);
+    this.#feedFrom(way, load);
     load.measurements.holdAt(saved.savedUs);
-    await agentsBack(this.#endingScene(load));
+    const scene = this.#endingScene(load);
+    await agentsBack(scene);
     load.measurements.holdAt(null);
-    return load;
+    return hasStages(saved) || (await isUnderWay(scene, load)) ? load : this.#start(way);
   }
 
   /** What the checkpoint has is all there will be. */
@@ -235,23 +243,22 @@ export class Run implements RunHandle {
     this.#load = load;
     this.#voice.enter('starting', 'every agent is ready');
     for (const agent of roster.live()) this.#voice.agent(agent, 'active');
-    this.#feed(load, way);
+    this.#feedFrom(way, load);
     roster.order({ type: 'advance', stage: 0, at: startUs });
     return load;
   }
 
-  #feed(load: Load, way: FrameWay): void {
-    this.#keepTime(load);
-    const { checkpointer, stop } = feed(load, way, {
+  #feedFrom(way: FrameWay, load: Load): void {
+    this.#feed?.drop();
+    this.#feed = feed(load, way, {
       ...this.#parts,
       roster: this.#roster,
       voice: this.#voice,
       changed: () => this.#figuresChanged(load),
       tick: () => this.#tick(load),
+      tooLong: () => this.#endTooLong(load),
       take: () => this.#take(load),
     });
-    this.#checkpointer = checkpointer;
-    this.#cleanup.push(stop);
   }
 
   async #end(load: Load): Promise<void> {
@@ -284,18 +291,13 @@ export class Run implements RunHandle {
 
   /** See `RosterParts`. */
   #keep(): Promise<void> | null {
-    return this.#checkpointer?.save() ?? null;
+    return this.#feed?.save() ?? null;
   }
 
-  #keepTime(load: Load): void {
-    const { plan, time } = this.#parts;
-    const leftUs = load.startUs + plan.limits.maxDurationUs - time.monotonicUs();
-    const end = () => {
-      if (load.endUs !== null) return;
-      const reasons = ['the run took longer than its maxDuration allows'];
-      this.#cutShort({ cause: 'max_duration', reasons }, HURRY.graceful);
-    };
-    this.#cleanup.push(time.after(Math.max(0, leftUs), end));
+  #endTooLong(load: Load): void {
+    if (load.endUs !== null) return;
+    const reasons = ['the run took longer than its maxDuration allows'];
+    this.#cutShort({ cause: 'max_duration', reasons }, HURRY.graceful);
   }
 
   #figuresChanged(load: Load): void {

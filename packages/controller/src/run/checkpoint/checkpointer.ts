@@ -76,6 +76,13 @@ export class Checkpointer {
     });
   }
 
+  /** No other follows, and what is being written counts no more. */
+  drop(): void {
+    this.#ending = true;
+    this.#ended = true;
+    this.#stopTimer();
+  }
+
   /** The last one. No other follows. */
   async end(): Promise<void> {
     if (this.#ending) return;

@@ -1,16 +1,25 @@
 import { formatDuration } from '@squall/core/units';
 import type { AgentHub } from '../../hub/hub.ts';
 import type { ReservationListener } from '../../hub/session.ts';
+import { START_REPORT_US } from '../../limits.ts';
 import type { TimeSource } from '../../time-source.ts';
+import type { Load } from '../load.ts';
 import { Roster, type RosterParts } from '../roster.ts';
 import { RunAgent } from '../run-agent.ts';
 import type { RunState } from '../run-handle.ts';
+import { HURRY, type Waiter } from '../waiter.ts';
 import type { SavedRun } from './saved-run.ts';
 
 export interface RestoreScene {
   readonly hub: AgentHub;
   readonly listener: ReservationListener;
   readonly keep: RosterParts['keep'];
+}
+
+export interface StartScene {
+  readonly roster: Roster;
+  readonly waiter: Waiter;
+  readonly time: TimeSource;
 }
 
 /** The agents of a saved run. Those that count are expected back with `resume`. */
@@ -27,14 +36,45 @@ export function restoreRoster(saved: SavedRun, scene: RestoreScene): Roster {
   });
   // One that was lost before does not come back; what it said stays.
   for (const { lost, session } of agents) if (lost !== null) session.end(lost.reason);
-  return new Roster({ run: id.full, agents, keep: scene.keep, orders });
+  // T may have reached nobody. An agent that hears of it when it has passed starts too late.
+  const standing = hasStages(saved) ? orders.standing : [];
+  return new Roster({ run: id.full, agents, keep: scene.keep, orders: { ...orders, standing } });
+}
+
+/** Whether a stage was known to have begun. */
+export function hasStages({ stages }: SavedRun): boolean {
+  return stages.length > 0;
+}
+
+/**
+ * Finds out whether T, which was being announced when the controller died, has reached anyone: then it
+ * holds for all. To be asked when the agents are back.
+ */
+export async function isUnderWay(scene: StartScene, load: Load): Promise<boolean> {
+  const { roster, time, waiter } = scene;
+  const { measurements, startUs } = load;
+  const begun = () =>
+    measurements.aggregate.agents().length > 0 ||
+    roster.agents.some(({ startSkewUs }) => startSkewUs !== null);
+  const isAhead = time.monotonicUs() < startUs;
+  if (!isAhead) {
+    await waiter.wait({
+      until: begun,
+      deadlineUs: startUs + START_REPORT_US,
+      yieldsTo: HURRY.graceful,
+    });
+    if (!begun()) return false;
+  }
+  roster.order({ type: 'advance', stage: 0, at: startUs });
+  return true;
 }
 
 /** How far the run was. */
-export function stateOf({ loadEndUs, orders, stages }: SavedRun): RunState {
+export function stateOf(saved: SavedRun): RunState {
+  const { loadEndUs, orders } = saved;
   if (orders.standing.some(({ type }) => type === 'finish')) return 'collecting';
   if (loadEndUs !== null) return 'settling';
-  return stages.length > 0 ? 'running' : 'starting';
+  return hasStages(saved) ? 'running' : 'starting';
 }
 
 /** Why the run cannot be gone on with, or null. */

@@ -156,6 +156,9 @@ describe.concurrent('runs that cannot begin', { timeout: 60_000 }, () => {
     expect(result.code).toBe(113);
     expect(result.output).toMatch(/descriptor/);
     expect(result.output).toMatch(/2[, ]?0\d\d|256/);
+    // Who it was is said once, and a table of no figures is none.
+    expect(result.output).not.toMatch(/agent-1.*agent agent-1/);
+    expect(result.output).not.toMatch(/^group/m);
   });
 
   test('a wrong token: the agent says so and leaves', async () => {
@@ -169,8 +172,14 @@ describe.concurrent('runs that cannot begin', { timeout: 60_000 }, () => {
     const agent = await squall(['agent', '--controller', `ws://127.0.0.1:${port}`], {
       env: { SQUALL_TOKEN: 'wrong' },
     });
+    const none = await squall(['agent', '--controller', `ws://127.0.0.1:${port}`], {
+      env: { SQUALL_TOKEN: undefined },
+    });
+    expect(none.code).toBe(113);
+    expect(none.stderr).toMatch(/SQ_TOKEN: no join token was given/);
+    expect(none.stderr).toContain('set SQUALL_TOKEN');
     expect(agent.code).toBe(113);
-    expect(agent.stderr).toMatch(/token/);
+    expect(agent.stderr).toMatch(/SQ_TOKEN: the join token is wrong/);
     expect(agent.output).not.toContain('right');
     running.child.kill('SIGTERM');
     await running.result;

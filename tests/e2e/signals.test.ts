@@ -79,6 +79,9 @@ describe.concurrent('Ctrl-C', { timeout: 60_000 }, () => {
     running.child.kill('SIGINT');
     const result = await running.result;
     expect(result.code).toBe(105);
+    const report = reportOf(result);
+    expect(report.validity.state).toBe('valid');
+    expect(result.output).not.toMatch(/not healthy|cannot be believed/);
   });
 });
 

@@ -81,12 +81,19 @@ describe('the door', () => {
     expect(hub.session('a')).toMatchObject({ connected: true, run: null, idle: true });
   });
 
-  it.each(['', 'Secret', 'secret2'])('turns the token %j away', async (token) => {
+  it.each([
+    ['', 'no join token was given'],
+    ['Secret', 'the join token is wrong'],
+    ['secret2', 'the join token is wrong'],
+  ])('turns the token %j away: %s', async (token, words) => {
     const { hub, url } = await openHub('secret');
     const a = agent(url, 'a', { token });
     await a.connect();
     a.say(a.hello());
-    expect(await a.next('rejected')).toMatchObject({ code: 'token' });
+    expect(await a.next('rejected')).toMatchObject({
+      code: 'token',
+      message: expect.stringContaining(words),
+    });
     await a.closed();
     expect(hub.sessions()).toEqual([]);
   });

@@ -150,13 +150,13 @@ export class AgentRun {
       troubleOf(this.#sender),
     ]);
     if (this.#state !== 'preparing') return;
-    if (busTrouble !== null) return this.#refuse([this.#named(busTrouble)]);
-    if (refusals.length > 0) return this.#refuse(refusals.map((reason) => this.#named(reason)));
+    if (busTrouble !== null) return this.#refuse([busTrouble]);
+    if (refusals.length > 0) return this.#refuse(refusals);
     if (!synchronised) {
-      return this.#refuse([this.#named('the controller answered no clock probe')]);
+      return this.#refuse(['the controller answered no clock probe']);
     }
     this.#enter('ready', limits.startUs, () => {
-      void this.#refuse([this.#named(`no start came within ${limits.startUs / 1_000_000} s`)]);
+      void this.#refuse([`no start came within ${limits.startUs / 1_000_000} s`]);
     });
     this.#journal.say({ type: 'ready' });
   }
@@ -198,7 +198,7 @@ export class AgentRun {
   /** Ends the load gracefully, reports what was measured, leaves. */
   async leave(): Promise<void> {
     if (this.#state === 'preparing' || this.#state === 'ready') {
-      await this.#refuse([this.#named('the agent was told to leave')]);
+      await this.#refuse(['the agent was told to leave']);
       return;
     }
     this.#leaving = true;
@@ -281,7 +281,7 @@ export class AgentRun {
   #lostWorker(worker: number, reason: string): void {
     if (this.#state === 'over') return;
     if (this.#state === 'preparing' || this.#state === 'ready') {
-      void this.#refuse([this.#named(`worker ${worker} was lost before the start: ${reason}`)]);
+      void this.#refuse([`worker ${worker} was lost before the start: ${reason}`]);
       return;
     }
     this.#options.logger.warn(`worker ${worker} of run ${this.id.run} is lost: ${reason}`);
@@ -370,10 +370,5 @@ export class AgentRun {
     this.#state = state;
     clearTimeout(this.#deadline);
     this.#deadline = setTimeout(late, Math.min(deadlineUs / 1000, MAX_TIMER_MS));
-  }
-
-  #named(reason: string): string {
-    const { facts } = this.#options;
-    return `agent ${facts.id} on ${facts.host}: ${reason}`;
   }
 }

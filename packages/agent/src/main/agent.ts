@@ -179,7 +179,7 @@ class Agent implements AgentHandle, LinkListener {
     if (before?.id.run === run && before.id.epoch === epoch) return;
     const reason = this.#stopping ? 'it is leaving' : before && `it is in run ${before.id.run}`;
     if (reason !== null) {
-      const reasons = [`agent ${this.#id} takes no other run: ${reason}`];
+      const reasons = [`it takes no other run: ${reason}`];
       this.#link.send({ type: 'refused', run, epoch, reasons });
       return;
     }
@@ -266,7 +266,8 @@ class Agent implements AgentHandle, LinkListener {
 }
 
 const HINTS = {
-  token: 'start the agent with the token that the controller was started with (--token)',
+  token:
+    'set SQUALL_TOKEN to the token that the controller was started with (or give it by --token-file)',
   protocol: 'use the same version of Squall for controller and agents',
   id: 'give the agent another name with --id',
 } as const;

@@ -13,14 +13,11 @@ export interface CapacityQuestion {
 
 /**
  * Why this agent cannot carry its share: sentences that say what is needed, what is there, and the
- * command that mends it. Empty when it can. Capacity only caps; it never changes the split.
+ * command that mends it. Empty when it can. Capacity only caps; it never changes the split. Whose
+ * sentences they are is added by the controller, which knows the agent and its host.
  */
 export function capacityProblems(question: CapacityQuestion): string[] {
-  return [
-    ...descriptorProblems(question),
-    ...portProblems(question),
-    ...memoryProblems(question),
-  ].map((problem) => `agent ${question.facts.id} on ${question.facts.host}: ${problem}`);
+  return [...descriptorProblems(question), ...portProblems(question), ...memoryProblems(question)];
 }
 
 function descriptorProblems({ share, facts }: CapacityQuestion): string[] {

@@ -22,7 +22,7 @@ describe('the check of a share against the host', () => {
 
   it('names descriptors that are missing, and how to get them', () => {
     expect(problems({ clients: 39_937, workers: 2, ports: 64_512 })).toEqual([
-      'agent a1 on h: worker 0 needs 20,001 file descriptors for its clients, but a process may ' +
+      'worker 0 needs 20,001 file descriptors for its clients, but a process may ' +
         'hold 20,000 here. Raise the limit before starting the agent (`ulimit -n 20001`), or ' +
         'spread the clients with `--workers 3` or more agents',
     ]);

@@ -147,6 +147,7 @@ class ComposedRun {
       version: scene.version,
       secrets: loaded.secrets,
       strict: options.strict ?? false,
+      timeout: options.timeout !== undefined,
       scale: options.scale ?? 1,
       scaled: loaded.scaled,
     });

@@ -103,6 +103,7 @@ function groupLines({ groups }: Report, style: Style): string[] {
   const columns = [...COUNTERS, ...FAILED].filter((counter) =>
     names.some((name) => (groups[name]?.counters[counter] ?? 0) > 0),
   );
+  if (columns.length === 0) return [];
   const rows = names.map((name) => [
     name,
     ...columns.map((counter) => formatCount(groups[name]?.counters[counter] ?? 0)),

@@ -180,12 +180,13 @@ export class AgentHub {
   #greet(link: Link, hello: Hello): void {
     const { token, logger } = this.#options;
     if (token !== null && !sameToken(hello.token, token)) {
-      logger.warn(`an agent on ${hello.agent.host} was turned away: wrong join token`);
-      link.reject({
-        type: 'rejected',
-        code: 'token',
-        message: 'the join token is wrong; start the agent with the token of this controller',
-      });
+      const none = hello.token === '';
+      const fault = none ? 'no join token' : 'wrong join token';
+      logger.warn(`an agent on ${hello.agent.host} was turned away: ${fault}`);
+      const message = none
+        ? 'no join token was given; start the agent with that of this controller'
+        : 'the join token is wrong; start the agent with the token of this controller';
+      link.reject({ type: 'rejected', code: 'token', message });
       return;
     }
     if (hello.protocol !== CONTROL_PROTOCOL) {

@@ -86,7 +86,10 @@ function troubleOf(agent: RunAgent, readyUs: number): string[] {
   if (agent.state !== 'refused') {
     return [`agent ${agent.id} was not ready within ${seconds(readyUs)}`];
   }
-  return agent.refusals.map((reason) => `agent ${agent.id} refused its share: ${reason}`);
+  const { host } = agent.session.facts;
+  return agent.refusals.map(
+    (reason) => `agent ${agent.id} on ${host} refused its share: ${reason}`,
+  );
 }
 
 function tooFew({ queue, hub, timing }: AssemblyScene, wish: AgentWish): string {

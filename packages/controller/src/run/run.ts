@@ -17,7 +17,7 @@ import {
 } from './checkpoint/restored.ts';
 import type { SavedRun } from './checkpoint/saved-run.ts';
 import { takeRun } from './checkpoint/take-run.ts';
-import type { Cut } from './cut.ts';
+import { type Cut, tooLong } from './cut.ts';
 import { agentsBack, collect, type EndingScene, settle } from './ending.ts';
 import { type Feed, feed } from './feed.ts';
 import { type FrameWay, openWay } from './frame-way.ts';
@@ -296,7 +296,7 @@ export class Run implements RunHandle {
 
   #endTooLong(load: Load): void {
     if (load.endUs !== null) return;
-    const reasons = ['the run took longer than its maxDuration allows'];
+    const reasons = [tooLong({ ...this.#parts, stage: load.walk.records.at(-1)?.stage })];
     this.#cutShort({ cause: 'max_duration', reasons }, HURRY.graceful);
   }
 

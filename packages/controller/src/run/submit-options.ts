@@ -8,6 +8,8 @@ export interface SubmitOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** `--strict`: validity `degraded` is no success. */
   readonly strict?: boolean;
+  /** Whether the plan's `maxDurationUs` is really that of `--timeout`. */
+  readonly timeout?: boolean;
   /** `--scale`, 1 if left out, and what it changed. */
   readonly scale?: number;
   readonly scaled?: readonly {

@@ -113,7 +113,7 @@ async function waitsAgain(
     id: readRunId(record.id),
     record,
     plan: agents === null ? plan : withAgents(plan, agents),
-    options: { version, labels, strict, scale, scaled },
+    options: { version, labels, strict, timeout: timeoutUs !== null, scale, scaled },
   };
 }
 

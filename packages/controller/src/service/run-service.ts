@@ -147,7 +147,15 @@ export class RunService {
     const secrets = Object.fromEntries(read.secrets.map((name) => [name, env[name] ?? '']));
     const handle = controller.submit(
       withAgents(read.plan, request.agents),
-      { version, secrets, labels, strict: request.strict, scale, scaled: read.scaled },
+      {
+        version,
+        secrets,
+        labels,
+        strict: request.strict,
+        timeout: timeoutUs !== null,
+        scale,
+        scaled: read.scaled,
+      },
       id,
     );
     const { record } = live.add(handle, recordOf(run));

@@ -15,7 +15,7 @@ export function savedRunOf(id: string, more: Partial<SavedRun> = {}): SavedRun {
     savedUtcMs: 2_000,
     id: { full: id, short: 'abcdefgh' },
     plan,
-    options: { version: '0.1.0', labels: {}, strict: false, scale: 1, scaled: [] },
+    options: { version: '0.1.0', labels: {}, strict: false, timeout: false, scale: 1, scaled: [] },
     submittedUs: 0,
     submittedUtcMs: 0,
     startUs: 1_000_000,

@@ -15,7 +15,7 @@ export interface Validity {
 
 type ValidityInput = Pick<
   ReportInput,
-  'plan' | 'agents' | 'aggregate' | 'generator' | 'thresholds' | 'bus'
+  'plan' | 'agents' | 'aggregate' | 'generator' | 'thresholds' | 'bus' | 'outcome' | 'stages'
 >;
 
 /** Judges the generator itself, apart from the thresholds: can its numbers be believed? */
@@ -60,10 +60,12 @@ function above({ check, observed, bounds, agent, hint }: Draft): Finding[] {
   return [];
 }
 
-function loadFindings({ aggregate }: ValidityInput): Finding[] {
-  if (aggregate !== null) return [];
+function loadFindings({ aggregate, outcome, stages }: ValidityInput): Finding[] {
+  if (aggregate !== null && stages.length > 0) return [];
   const hint = 'The load never began, so nothing was measured.';
-  return [{ check: 'load_began', state: 'invalid', observed: 'no', limit: null, hint }];
+  // Whoever stops a run before its load has found nothing wrong with the generator.
+  const state = outcome.kind === 'cancelled' ? 'note' : 'invalid';
+  return [{ check: 'load_began', state, observed: 'no', limit: null, hint }];
 }
 
 function lossFindings({ plan, agents }: ValidityInput): Finding[] {

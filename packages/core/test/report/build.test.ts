@@ -416,6 +416,25 @@ describe('a run that never began', () => {
   });
 });
 
+describe('a run that is stopped before its load', () => {
+  const outcome = { kind: 'cancelled', by: 'signal', reasons: ['stopped by a signal'] } as const;
+  const agents = [agentOf('a', { framesProduced: 0, framesReceived: 0 })];
+
+  it.each([
+    ['while it waits for agents', { aggregate: null, agents: [] }],
+    ['when every agent is ready', { agents }],
+  ])('%s has nothing to say against its generator', (_, more) => {
+    const input = { ...inputOf({ plan, slices: {} }), stages: [], outcome, ...more };
+    const report = buildReport(input);
+    expect(checkReport(report)).toEqual([]);
+    expect(report).toMatchObject({ verdict: 'cancelled', exitCode: 105 });
+    expect(report.validity.state).toBe('valid');
+    expect(report.validity.findings).toMatchObject([{ check: 'load_began', state: 'note' }]);
+    expect(report.reasons[0]).toBe('stopped by a signal');
+    expect(report.reasons.join()).not.toContain('healthy');
+  });
+});
+
 describe('secrets', () => {
   it('stand in no report', () => {
     const secret = 'hunter2';

@@ -129,6 +129,7 @@ export const savedRun = z.strictObject({
     version: text,
     labels: z.record(text, text),
     strict: z.boolean(),
+    timeout: z.boolean(),
     scale: z.number(),
     scaled: z.array(z.strictObject({ path: text, from: text, to: text })),
   }),

@@ -65,11 +65,12 @@ export function takeRun(run: RunningRun): TakenRun {
 
 /** Everything but the secrets, which the agents have and nobody else needs any more. */
 function optionsOf(options: SubmitOptions): SavedRun['options'] {
-  const { version, labels, strict, scale, scaled } = options;
+  const { version, labels, strict, timeout, scale, scaled } = options;
   return {
     version,
     labels: { ...labels },
     strict: strict ?? false,
+    timeout: timeout ?? false,
     scale: scale ?? 1,
     scaled: (scaled ?? []).map((value) => ({ ...value })),
   };

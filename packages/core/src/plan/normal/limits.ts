@@ -31,8 +31,8 @@ export function normaliseLimits(
     Math.max(DEFAULT_MAX_DURATION_US, needed + MAX_DURATION_MARGIN_US);
   if (needed > maxDurationUs) {
     context.findings.warn(
-      ['limits', 'maxDuration'],
-      'the stages take longer than maxDuration: the run will be aborted',
+      timeoutUs === undefined ? ['limits', 'maxDuration'] : ['stages'],
+      `the stages take longer than ${timeoutUs === undefined ? 'maxDuration' : '--timeout'}: the run will be aborted`,
     );
   }
   const { generator } = limits;

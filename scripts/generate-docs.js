@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openApiDocument } from '../packages/controller/dist/rest/openapi.js';
 import { METRICS, REASONS } from '../packages/core/dist/metrics/index.js';
 import { planJsonSchema } from '../packages/core/dist/plan/index.js';
 import { reportSchema } from '../packages/core/dist/report/index.js';
@@ -9,12 +10,14 @@ import { referenceFiles } from './docs/reference.js';
 /** Writes the generated pages of `docs/reference`. Needs the built packages: `npm run build`. */
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, 'docs', 'reference');
+const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
 
 const files = referenceFiles({
   planSchema: planJsonSchema(),
   reportSchema: reportSchema.toJSONSchema(),
   metrics: METRICS,
   reasons: REASONS,
+  openApi: await openApiDocument(version),
   errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
 });
 

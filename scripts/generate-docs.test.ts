@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { openApiDocument } from '../packages/controller/src/rest/openapi.ts';
 import { METRICS, REASONS } from '../packages/core/src/metrics/index.ts';
 import { planJsonSchema } from '../packages/core/src/plan/index.ts';
 import { reportSchema } from '../packages/core/src/report/index.ts';
@@ -14,8 +15,13 @@ const files = referenceFiles({
   reportSchema: reportSchema.toJSONSchema(),
   metrics: METRICS,
   reasons: REASONS,
+  openApi: await openApiDocument(versionOf('package.json')),
   errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
 });
+
+function versionOf(file: string): string {
+  return (JSON.parse(readFileSync(path.join(root, file), 'utf8')) as { version: string }).version;
+}
 
 test.each(Object.entries(files))('docs/reference/%s is what the schemas say', (name, text) => {
   expect(readFileSync(path.join(root, 'docs', 'reference', name), 'utf8')).toBe(text);
@@ -37,3 +43,11 @@ function keysWithoutMeaning(schema: unknown, at: string): string[] {
     );
   });
 }
+
+test('every reference inside the OpenAPI document leads somewhere', () => {
+  const text = files['openapi.json'] ?? '';
+  const { components } = JSON.parse(text) as { components: { schemas: Record<string, unknown> } };
+  const named = [...text.matchAll(/#\/components\/schemas\/([A-Za-z]+)/g)].map((match) => match[1]);
+  expect(named.filter((name) => !Object.hasOwn(components.schemas, name ?? ''))).toEqual([]);
+  expect(named.length).toBeGreaterThan(30);
+});

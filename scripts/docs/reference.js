@@ -2,14 +2,16 @@ import { errorsPage } from './errors-page.js';
 import { metricsPage } from './metrics-page.js';
 import { planPage } from './plan-page.js';
 import { reportPage } from './report-page.js';
+import { restPage } from './rest-page.js';
 
 /**
- * What the reference is made from: the parts of `core` that describe themselves.
+ * What the reference is made from: the parts of the house that describe themselves.
  * @typedef {object} Sources
  * @property {Record<string, any>} planSchema JSON Schema of the plan
  * @property {Record<string, any>} reportSchema JSON Schema of the report
  * @property {Record<string, any>} metrics catalogue of metrics
  * @property {Record<string, any>} reasons what failures are counted by
+ * @property {Record<string, any>} openApi OpenAPI document of the REST API
  * @property {string} errorSource text of the file with the type ErrorCode
  */
 
@@ -22,10 +24,12 @@ export function referenceFiles(/** @type {Sources} */ sources) {
   return {
     'errors.md': errorsPage(sources.errorSource),
     'metrics.md': metricsPage(sources.metrics, sources.reasons),
+    'openapi.json': json(sources.openApi),
     'plan.md': planPage(sources.planSchema),
     'plan.schema.json': json(sources.planSchema),
     'report.md': reportPage(sources.reportSchema),
     'report.schema.json': json(sources.reportSchema),
+    'rest.md': restPage(sources.openApi),
   };
 }
 

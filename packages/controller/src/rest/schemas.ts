@@ -219,7 +219,7 @@ export const runsQuery = z.object({
   label: several.describe('`key=value`; several: all of them'),
   plan: text.optional().describe('id of the plan'),
   name: text.optional().describe('name of the plan'),
-  state: z.enum(['active', 'done']).optional(),
+  state: z.enum(['active', 'done']).optional().describe('`active`: not over'),
   verdict: verdicts.optional(),
 });
 export const runList = z.object({ runs: z.array(run), next });
@@ -231,8 +231,12 @@ export const waitQuery = z.object({
       'answers when the run is over (with `If-None-Match`: when it has changed), or after this time; at most `5m`',
     ),
 });
-export const ifNoneMatch = z.object({ 'if-none-match': z.string().optional() });
-export const ifMatch = z.object({ 'if-match': z.string().optional() });
+export const ifNoneMatch = z.object({
+  'if-none-match': z.string().optional().describe('the `etag` of what the reader has'),
+});
+export const ifMatch = z.object({
+  'if-match': z.string().optional().describe('the `etag` of what is to be changed'),
+});
 
 export const eventsHeader = z.object({
   'last-event-id': z.string().max(MAX_KEY_LENGTH).optional().describe('the last event that came'),

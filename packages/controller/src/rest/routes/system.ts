@@ -1,4 +1,5 @@
 import type { App, RouteScene } from '../app.ts';
+import { completeDocument } from '../document.ts';
 import { health, readiness } from '../schemas.ts';
 
 const tags = ['system'];
@@ -34,7 +35,11 @@ export function addSystemRoutes(app: App, { metrics, service }: RouteScene): voi
       return reply.code(503).send({ status: 'not ready', troubles });
     },
   );
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  let document: object | null = null;
+  app.get('/openapi.json', { schema: { hide: true } }, async () => {
+    document ??= completeDocument(app.swagger());
+    return document;
+  });
   if (metrics === null) return;
   app.get(
     '/metrics',

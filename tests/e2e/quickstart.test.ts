@@ -24,7 +24,17 @@ describe('the quickstart, as `npm start` runs it', () => {
     const readers = report.groups['readers']?.counters ?? {};
     expect(devices).toMatchObject({ planned: 7_500, acked: 7_500 });
     expect(readers['received']).toBe(7_500);
-    expect(report.thresholds.map((threshold) => threshold.state)).toEqual(Array(5).fill('pass'));
+    expect(report.thresholds.map((threshold) => threshold.state)).toEqual(Array(6).fill('pass'));
+  });
+
+  test('accounts for every message by the ledger', () => {
+    const { ledger, notes } = reportOf(result);
+    const figures = { expected: 7_500, unique: 7_500, received: 7_500, lost: 0, unverifiable: 0 };
+    expect(ledger).toHaveLength(1);
+    expect(ledger[0]).toMatchObject({ from: 'devices', to: 'readers', qos: 1, pairs: 300 });
+    expect(ledger[0]).toMatchObject({ ...figures, state: 'pass' });
+    expect(notes).toEqual([]);
+    expect(result.stdout).toMatch(/devices → readers +1 +7,500 +7,500 +0 +pass/);
   });
 
   test('measures delivery from due to received', () => {

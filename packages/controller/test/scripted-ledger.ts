@@ -14,6 +14,8 @@ export interface LedgerScript {
 /** Granted at QoS 1. */
 const GRANTED = 0b101;
 
+const granted = (client: number) => [client, 0, GRANTED, 1_500];
+
 /** The pages of all workers of a share; the plan has one group, which subscribes to its own topics. */
 export function ledgerPages(share: AgentShare, script: LedgerScript): LedgerPage[] {
   const { sent, arrived, without } = script;
@@ -27,7 +29,6 @@ export function ledgerPages(share: AgentShare, script: LedgerScript): LedgerPage
       clock: { domain: 7, startUs: 1_000 },
     });
     const handed = (client: number) => [client, sent, 2_000, 0, 0];
-    const granted = (client: number) => [client, 0, GRANTED, 1_500];
     const heard = (client: number) => [client, 0, 0, client, arrived, 0];
     const pages: LedgerPage[] = [
       {

@@ -90,6 +90,19 @@ describe.concurrent('brokers that misbehave', { timeout: 90_000 }, () => {
     expect(counters['publish_failed']).toBeGreaterThan(0);
   });
 
+  test('acknowledgements for other messages are named as a fault of the protocol', async () => {
+    const result = await runAgainst((packet, socket) => {
+      // A PUBACK, but for a packet id that no client has in flight.
+      if (packet.type === 3) socket.write(Buffer.from([0x40, 2, 0xff, 0xe0]));
+      else wellBehaved(packet, socket);
+    });
+    const { counters, reasons } = devicesOf(result);
+    const why = 'PUBACK for a message that is not in flight [MQTT-2.3.1-6]';
+    expect(counters).toMatchObject({ connected: 20, acked: 0, disconnected: 0 });
+    expect(reasons['protocol_errors']).toEqual({ [why]: counters['sent'] });
+    expect(result.output).toContain(why);
+  });
+
   test('duplicate client ids: the plan is told that they take each other over', async () => {
     const plan = workspace.plan(
       devicesPlan({ url: 'mqtt://127.0.0.1:1', clientId: 'the-same-for-all' }),

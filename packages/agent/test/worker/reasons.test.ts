@@ -10,6 +10,7 @@ const connection = [
   ...Object.values(mqtt.SOCKET_REASONS),
 ];
 const GIVEN: Readonly<Partial<Record<MetricName, readonly string[]>>> = {
+  protocol_errors: [worker.UNKNOWN_PUBACK, worker.UNKNOWN_SUBACK],
   connect_failed: [...connection, ...mqtt.CONNACK_REASONS.slice(1)],
   disconnected: [...connection, mqtt.Reason.keepAlive, mqtt.Reason.notReading],
   dropped: [
@@ -43,6 +44,7 @@ describe('the catalogue of reasons', () => {
   test('knows how reasons begin that say what was found', () => {
     const found = [
       mqtt.connackReason(0x87),
+      `${worker.NO_CONNECT}the client id is too long`,
       mqtt.malformedPacket('PUBACK'),
       mqtt.protocolError('unexpected PINGREQ'),
       mqtt.socketReason(Object.assign(new Error('x'), { code: 'ESTRANGE' })),

@@ -21,6 +21,10 @@ export const METRICS = {
   connected: counter('CONNACKs that accepted'),
   connect_failed: failure('connect attempts that failed', 'connect_attempts'),
   disconnected: { ...counter('connections lost without being asked to'), reasons: true },
+  protocol_errors: {
+    ...counter('answers of brokers that fit nothing that was asked; the connection goes on'),
+    reasons: true,
+  },
   planned: counter('messages that the stage owns by its schedule'),
   scheduled: counter('messages picked up as due'),
   sent: counter('messages written with nothing left in user space, retransmissions not included'),

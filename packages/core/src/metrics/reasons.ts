@@ -58,7 +58,7 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
       'bad user name or password (0x04)',
       'not authorized (0x05)',
     ],
-    beginnings: [...CONNECTION_BEGINNINGS, 'CONNACK code 0x'],
+    beginnings: [...CONNECTION_BEGINNINGS, 'CONNACK code 0x', 'no CONNECT: '],
   },
   disconnected: {
     fixed: [
@@ -67,6 +67,13 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
       'broker does not read: 128 MiB unsent',
     ],
     beginnings: CONNECTION_BEGINNINGS,
+  },
+  protocol_errors: {
+    fixed: [
+      'PUBACK for a message that is not in flight [MQTT-2.3.1-6]',
+      'SUBACK for a subscription that was not asked for [MQTT-2.3.1-7]',
+    ],
+    beginnings: [],
   },
   dropped: { fixed: ['generator', 'window', 'not_connected', 'backpressure'], beginnings: [] },
   publish_failed: {

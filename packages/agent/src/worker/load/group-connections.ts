@@ -6,6 +6,7 @@ import { Connector } from '../clients/connector.ts';
 import { momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
+import { NO_CONNECT } from '../measure/reasons.ts';
 import {
   CONNECT_ATTEMPTS,
   CONNECT_TIME,
@@ -80,6 +81,12 @@ export class GroupConnections {
     this.connector.onClosed(position, momentOf(this.#services.moment));
   }
 
+  /** The broker sent what fits nothing, and the connection goes on. */
+  onProtocolError(position: number, reason: string): void {
+    this.#meter(this.#services.timeline.currentStage()).fail('protocol_errors', reason);
+    this.#example('protocol_errors', position, reason);
+  }
+
   /** The load is over: sends DISCONNECT, or cuts where it stands. */
   closeAll(hard: boolean): void {
     const clients = this.#clients();
@@ -127,7 +134,8 @@ export class GroupConnections {
       this.#clients().connect(position, this.#options(position));
     } catch (error) {
       // An identity that fits in no CONNECT, of this client only.
-      this.onConnectFailed(position, error instanceof Error ? error.message : String(error));
+      const why = error instanceof Error ? error.message : String(error);
+      this.onConnectFailed(position, `${NO_CONNECT}${why}`);
     }
   }
 

@@ -1,11 +1,17 @@
 // Data path
 import type { Activity } from '@squall/core/plan';
 import { scheduleOf } from '@squall/core/schedule';
-import { InflightTable, type MqttClients, PUBLISH_PACKET_ID_MAX } from '@squall/mqtt';
+import {
+  InflightTable,
+  type MqttClients,
+  PUBACK_UNKNOWN,
+  PUBLISH_PACKET_ID_MAX,
+} from '@squall/mqtt';
 import type { ClientOrder } from '../clients/client-order.ts';
 import { type Moment, momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
+import { UNKNOWN_PUBACK } from '../measure/reasons.ts';
 import { ClosedLoop } from '../publish/closed-loop.ts';
 import type { Feed } from '../publish/feed.ts';
 import { KeptMessages } from '../publish/kept-messages.ts';
@@ -32,7 +38,7 @@ export class GroupPublishing implements PublishGroup {
   readonly streams: readonly Stream[];
   readonly #services: GroupServices;
   readonly #clients: () => MqttClients;
-  readonly #connections: Pick<GroupConnections, 'states' | 'describe'>;
+  readonly #connections: Pick<GroupConnections, 'states' | 'describe' | 'onProtocolError'>;
   /** The shortest acknowledgement time-out of the streams: no entry can be late before it. */
   readonly #ackTimeoutUs: number;
   /** All live runs, the oldest stage first. */
@@ -41,7 +47,7 @@ export class GroupPublishing implements PublishGroup {
   constructor(
     services: GroupServices,
     clients: () => MqttClients,
-    connections: Pick<GroupConnections, 'states' | 'describe'>,
+    connections: Pick<GroupConnections, 'states' | 'describe' | 'onProtocolError'>,
   ) {
     const { group, order } = services;
     this.#services = services;
@@ -160,6 +166,7 @@ export class GroupPublishing implements PublishGroup {
   onPuback(position: number, packetId: number): void {
     const { table } = this;
     const entry = table.settle(position, packetId);
+    if (entry === PUBACK_UNKNOWN) this.#connections.onProtocolError(position, UNKNOWN_PUBACK);
     if (entry < 0) return;
     const run = item(this.streams, at(table.stream, entry)).runOf(at(table.stage, entry));
     run?.acked(position, entry);

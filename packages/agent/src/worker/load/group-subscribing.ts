@@ -16,7 +16,11 @@ import { topicMatches } from '../clients/topic-filter.ts';
 import { momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
-import { SUBSCRIBE_CONNECTION_LOST, SUBSCRIBE_TIMED_OUT } from '../measure/reasons.ts';
+import {
+  SUBSCRIBE_CONNECTION_LOST,
+  SUBSCRIBE_TIMED_OUT,
+  UNKNOWN_SUBACK,
+} from '../measure/reasons.ts';
 import { SUBSCRIBE_TIME, SUBSCRIBED } from '../measure/series.ts';
 import type { GroupConnections } from './group-connections.ts';
 import type { GroupServices } from './group-services.ts';
@@ -107,7 +111,10 @@ export class GroupSubscribing {
 
   onSuback(position: number, suback: InboundSuback): void {
     const entry = suback.packetId - SUBSCRIBE_PACKET_IDS.first;
-    if (entry < 0 || entry >= this.#entries.length) return;
+    if (entry < 0 || entry >= this.#entries.length) {
+      this.#connections.onProtocolError(position, UNKNOWN_SUBACK);
+      return;
+    }
     const nowUs = momentOf(this.#services.moment);
     this.#bookGrants(position, entry, suback);
     const refusals = subackRefusals(suback);

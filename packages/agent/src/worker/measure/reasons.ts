@@ -6,6 +6,12 @@ export const DROPPED_NOT_CONNECTED = 'not_connected';
 export const DROPPED_WINDOW = 'window';
 export const DROPPED_BACKPRESSURE = 'backpressure';
 
+/** The client's own identity fits in no CONNECT; why follows. */
+export const NO_CONNECT = 'no CONNECT: ';
+
+export const UNKNOWN_PUBACK = 'PUBACK for a message that is not in flight [MQTT-2.3.1-6]';
+export const UNKNOWN_SUBACK = 'SUBACK for a subscription that was not asked for [MQTT-2.3.1-7]';
+
 export const CONNECTION_LOST = 'connection lost';
 export const NO_ACK_IN_TIME = 'no acknowledgement within the time-out';
 export const NO_ACK_BY_DRAIN_END = 'no acknowledgement by the end of the drain';

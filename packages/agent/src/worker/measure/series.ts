@@ -71,6 +71,7 @@ export type FailureMetric =
   | 'connect_failed'
   | 'disconnected'
   | 'dropped'
+  | 'protocol_errors'
   | 'publish_failed'
   | 'subscribe_failed'
   | 'unfinished';

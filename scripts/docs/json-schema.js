@@ -6,7 +6,7 @@
 /** What stands in a table for a value of this schema. */
 export function valueText(/** @type {Schema} */ schema) {
   if (schema['x-unit'] !== undefined) return withExample(schema);
-  if (schema.enum !== undefined) return words(schema.enum);
+  if (schema.enum !== undefined) return words(schema.enum, schema['x-not-yet-words'] ?? []);
   if (schema.const !== undefined) return `\`${schema.const}\``;
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms !== undefined) return formsText(forms);
@@ -40,8 +40,14 @@ function withExample(/** @type {Schema} */ schema) {
 }
 
 /** Numbers and the same numbers as text are one word to a person. */
-function words(/** @type {(string | number | boolean)[]} */ values) {
-  return [...new Set(values.map((value) => `\`${value}\``))].join(', ');
+function words(
+  /** @type {(string | number | boolean)[]} */ values,
+  /** @type {string[]} */ refused,
+) {
+  const marked = [...new Set(values.map(String))].map((word) =>
+    refused.includes(word) ? `\`${word}\` (not in this version)` : `\`${word}\``,
+  );
+  return marked.join(', ');
 }
 
 /**

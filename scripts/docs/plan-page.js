@@ -99,7 +99,12 @@ const MEANING = `## What a plan means
 - **Conditions** of \`until\` compare a counter of a group (or of a stream, \`group.stream\`) with a
   number: \`devices.sent >= 100k\`, \`devices.bytes_sent >= 100GB\`. They count from the start of the
   stage, with \`run.\` before them from the start of the run. The name of a group stands for all of its
-  streams. The metrics are listed in [metrics.md](metrics.md).
+  streams. The metrics are listed in [metrics.md](metrics.md). A condition is looked at over seconds that
+  all agents have reported, and the end is announced at least 2 s ahead, so that all agents stop at one
+  moment: expect about 3 s more of load than was asked for (at 200/s, \`sent >= 600\` ends near 1,200),
+  and use \`count\` where the number must be exact. A condition that the plan shows to be out of reach is
+  an error. A stage whose streams all have a \`count\` also ends when they are done (\`complete\`), with a
+  note when the condition had not come true.
 - **Thresholds** are lines in quotes: \`metric{tag=value}: aggregate op value\`; then, if need be, \`and\`
   with a second comparison, \`over 10s\` (tumbling windows; without it the whole stage), \`for 3\` (so many
   windows in a row must fail), \`in stage|stage\`, \`slo 99%\` (share of windows that must hold), \`abort\`

@@ -69,7 +69,8 @@ published, or none of its subscriptions was granted: a plan may have no threshol
 | \`books\` that do not balance | any | |
 | \`negative_times\`, \`clock_bound\`, \`loop_delay\` | told as a note | |
 
-The limits are those of \`limits.generator\` in the plan, where it has any. In a run with fewer than
-three windows of lateness, windows that are all beyond the limit of \`invalid\` degrade it.
+The limits are those of \`limits.generator\` in the plan, where it has any. A single
+window of lateness beyond the limit of \`invalid\` degrades a run: what is slow or missing in it may be
+the generator's own doing. Fewer than three windows never make a run invalid.
 \`warmup\` stages do not count.
 `;

@@ -48,14 +48,27 @@ export function loadPlan(request: PlanRequest): LoadedPlan {
     scaled,
     warnings: warnings.map((warning) => formatProblems(file, [warning], 'warning')),
     secrets,
-    about: aboutPlan(plan),
+    about: aboutPlan(plan, request.scale ?? 1),
   };
 }
 
-/** @throws SquallError SQ_PLAN where the file cannot be read. */
+/** @throws SquallError SQ_PLAN where the file cannot be read, or is not UTF-8. */
 export function readPlanText(file: string): string {
+  const bytes = readBytes(file);
   try {
-    return readFileSync(file, 'utf8');
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new SquallError('SQ_PLAN', 'the plan is not text in UTF-8', {
+      path: file,
+      hint: 'save it as UTF-8: UTF-16 and the older encodings of one byte are not read',
+      cause,
+    });
+  }
+}
+
+function readBytes(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
   } catch (cause) {
     throw new SquallError('SQ_PLAN', 'the plan cannot be read', {
       path: file,
@@ -65,7 +78,7 @@ export function readPlanText(file: string): string {
   }
 }
 
-function aboutPlan(plan: Plan): string {
+function aboutPlan(plan: Plan, scale: number): string {
   const clients = plan.groups.reduce((sum, group) => sum + group.clients, 0);
   const parts = [
     plural(plan.groups.length, 'group'),
@@ -73,7 +86,8 @@ function aboutPlan(plan: Plan): string {
     plural(plan.stages.length, 'stage'),
     plural(plan.thresholds.length, 'threshold'),
   ];
-  return `${plan.name} · ${parts.join(', ')}`;
+  const scaled = scale === 1 ? '' : ` at scale ${scale}`;
+  return `${plan.name}${scaled} · ${parts.join(', ')}`;
 }
 
 function plural(count: number, what: string): string {

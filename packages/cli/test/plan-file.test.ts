@@ -40,6 +40,12 @@ describe('plan files', () => {
     expect(loaded.about).toBe('tiny · 1 group, 1 client, 1 stage, 0 thresholds');
   });
 
+  test('the scale stands beside the name, where there is one', () => {
+    const text = PLAN.replace('clients: 1', 'clients: 10');
+    const loaded = loadPlan({ file: written('scaled.yaml', text), scale: 0.5, env: null });
+    expect(loaded.about).toBe('tiny at scale 0.5 · 1 group, 5 clients, 1 stage, 0 thresholds');
+  });
+
   test('a secret that is not set is refused where secrets count, and only there', () => {
     expect(() => loadPlan({ file, env: {} })).toThrow(/SECRET/);
     expect(loadPlan({ file, env: null }).plan.name).toBe('tiny');
@@ -49,6 +55,23 @@ describe('plan files', () => {
     const wrong = written('wrong.yaml', PLAN.replace('every', 'evry'));
     expect(() => loadPlan({ file: wrong, env: null })).toThrow(PlanRefused);
     expect(() => loadPlan({ file: wrong, env: null })).toThrow(/wrong\.yaml:12:\d+: error: .*evry/);
+  });
+
+  test.each(['utf16le', 'latin1'] as const)(
+    'a file in %s says that UTF-8 is wanted',
+    (encoding) => {
+      const foreign = path.join(folder, `${encoding}.yaml`);
+      writeFileSync(foreign, Buffer.from(`\uFEFF${PLAN}# für alle\n`, encoding));
+      expect(() => loadPlan({ file: foreign, env: null })).toThrow(
+        expect.objectContaining({ code: 'SQ_PLAN', message: 'the plan is not text in UTF-8' }),
+      );
+    },
+  );
+
+  test('a mark at the beginning of UTF-8 is no part of the plan', () => {
+    expect(loadPlan({ file: written('marked.yaml', `\uFEFF${PLAN}`), env: null }).plan.name).toBe(
+      'tiny',
+    );
   });
 
   test('a file that cannot be read is an expected error with its path', () => {

@@ -35,6 +35,63 @@ describe('a run in one worker', () => {
     expect(run.books.time('publish_time', 'devices').count).toBe(200);
   });
 
+  const until = {
+    text: 'devices.sent >= 1000',
+    subject: 'devices',
+    metric: 'sent',
+    op: '>=',
+    value: 1000,
+    fromRun: false,
+  } as const;
+
+  test.each([
+    ['with a count is complete when they are acknowledged', 30, ['0 complete', '1 complete']],
+    ['without one is never complete', null, ['0 complete']],
+  ])('a stage with until whose messages go on %s', (_what, count, states) => {
+    const group = groupOf({ publish: [streamOf({ count })] });
+    const plan = planOf({
+      groups: [group],
+      stages: [
+        { run: [{ group: 0, activities: [{ kind: 'connect' }] }] },
+        { run: [{ group: 0, activities: [publishing(group)] }], until },
+      ],
+    });
+    const run = new VirtualRun(plan);
+    run.advance(0, 0);
+    run.runTo(1e6);
+    run.advance(1, 1e6);
+    run.runTo(6e6);
+    expect(run.states).toEqual(states);
+  });
+
+  test('a stage with until that only connects is not complete by that', () => {
+    const stage = { run: [{ group: 0, activities: [{ kind: 'connect' as const }] }], until };
+    const run = new VirtualRun(planOf({ groups: [devices], stages: [stage] }));
+    run.advance(0, 0);
+    run.runTo(3e6);
+    expect(run.states).toEqual([]);
+  });
+
+  test('answers that fit nothing are counted by their reason, with an example', () => {
+    const run = new VirtualRun(connectThenPublish({ forUs: 2e6 }));
+    run.advance(0, 0);
+    run.runTo(0.5e6);
+    const { load } = run;
+    const handlers = run.clients[0]?.handlers;
+    handlers?.onPuback(3, 77);
+    handlers?.onPuback(3, 78);
+    handlers?.onSuback(4, { packetId: 9, bytes: Buffer.from([1]), codesAt: 0, codesLength: 1 });
+    run.advance(1, 1e6);
+    run.runTo(4e6);
+    load.engine.finish();
+    expect(run.books.reasons('protocol_errors', 'devices')).toEqual({
+      'PUBACK for a message that is not in flight [MQTT-2.3.1-6]': 2,
+      'SUBACK for a subscription that was not asked for [MQTT-2.3.1-7]': 1,
+    });
+    const examples = run.books.slices.flatMap((slice) => slice.examples);
+    expect(examples.filter(({ metric }) => metric === 'protocol_errors')).toHaveLength(3);
+  });
+
   test('cuts slices at whole seconds of the stage, without gaps', () => {
     const run = new VirtualRun(connectThenPublish({ forUs: 1.5e6 }));
     run.advance(0, 0);

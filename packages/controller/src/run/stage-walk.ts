@@ -169,24 +169,43 @@ export class StageWalk {
   async #untilDone(record: StageRecord, clockUs: number): Promise<number> {
     const { stage } = record;
     const { roster, waiter } = this.#scene;
-    const done =
-      stage.until === null
-        ? () => roster.all(stage.index, 'complete')
-        : () => this.#scene.conditionHolds(stage);
+    const isComplete = () => roster.all(stage.index, 'complete');
     const outcome = await waiter.wait({
-      until: done,
+      until: () => isComplete() || this.#scene.conditionHolds(stage),
       deadlineUs: clockUs + stage.deadlineUs,
       yieldsTo: HURRY.graceful,
     });
     if (outcome === 'interrupted') return this.#cut(record);
     if (outcome === 'met') {
-      return this.#leave(record, stage.until === null ? 'complete' : 'condition');
+      return stage.until === null ? this.#leave(record, 'complete') : this.#condition(record);
     }
     if (stage.until === null && stage.onIncomplete === 'abort') {
       this.#scene.incomplete(`stage ${stage.name} was not complete at its deadline`);
       return this.#cut(record);
     }
     return this.#leave(record, 'deadline');
+  }
+
+  /**
+   * The condition of the stage holds, or all its messages are done: then it may still come true by
+   * what is on its way, and after that never.
+   */
+  async #condition(record: StageRecord): Promise<number> {
+    const { stage } = record;
+    const { waiter, timing, time, plan } = this.#scene;
+    const arrives = ['received', 'bytes_received'].includes(stage.until?.metric ?? '');
+    const lateUs = timing.watermarkUs + timing.gridUs + (arrives ? plan.settle.quietUs : 0);
+    const outcome = await waiter.wait({
+      until: () => this.#scene.conditionHolds(stage),
+      deadlineUs: time.monotonicUs() + lateUs,
+      yieldsTo: HURRY.graceful,
+    });
+    if (outcome === 'interrupted') return this.#cut(record);
+    if (outcome === 'met') return this.#leave(record, 'condition');
+    this.#scene.warning(
+      `stage ${stage.name} ended because all its messages were done: its condition "${stage.until?.text ?? ''}" had not come true`,
+    );
+    return this.#leave(record, 'complete');
   }
 
   /** Announces the end of the stage, works on until then. */

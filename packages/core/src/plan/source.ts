@@ -9,12 +9,16 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  type Scalar,
   type YAMLMap,
 } from 'yaml';
 import { MAX_PLAN_CHARACTERS, MAX_PLAN_DEPTH, MAX_PLAN_NODES } from './limits.ts';
-import type { Finding, PlanPath, PlanProblem } from './problem.ts';
+import { type Finding, type PlanPath, type PlanProblem, printPath } from './problem.ts';
 
 const TOO_DEEP = `the file is nested deeper than ${MAX_PLAN_DEPTH} levels`;
+
+const NOT_UTF_8 = 'the file is not text in UTF-8';
+const UTF_8_HINT = 'it looks like UTF-16 or a binary file: save it as UTF-8';
 
 /** A plan file as plain values, with the place of each. */
 export interface PlanSource {
@@ -32,6 +36,8 @@ export function readSource(text: string): ReadSource {
   if (text.length > MAX_PLAN_CHARACTERS) {
     return broken(`the file is longer than ${MAX_PLAN_CHARACTERS} characters`);
   }
+  // Read as UTF-8, texts of other encodings of Unicode are full of these, and YAML allows none.
+  if (text.includes('\0') || text.startsWith('\uFFFD\uFFFD')) return broken(NOT_UTF_8, UTF_8_HINT);
   const lines = new LineCounter();
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -42,7 +48,11 @@ export function readSource(text: string): ReadSource {
     const reader = new TreeReader(document, text);
     const value = reader.read();
     const problems = reader.faults.map(
-      ({ at, message, hint }): PlanProblem => ({ ...place(lines, at), ...problem(message, hint) }),
+      ({ at, message, hint, path = '' }): PlanProblem => ({
+        ...place(lines, at),
+        ...problem(message, hint),
+        path,
+      }),
     );
     if (problems.length > 0) return { ok: false, problems };
     return {
@@ -56,8 +66,8 @@ export function readSource(text: string): ReadSource {
   }
 }
 
-function broken(message: string): ReadSource {
-  return { ok: false, problems: [{ line: 1, column: 1, ...problem(message) }] };
+function broken(message: string, hint?: string): ReadSource {
+  return { ok: false, problems: [{ line: 1, column: 1, ...problem(message, hint) }] };
 }
 
 function problem(message: string, hint?: string) {
@@ -77,6 +87,7 @@ function syntaxProblem(
   };
   let { message } = fault;
   if (fault.code === 'DUPLICATE_KEY') message = 'this key stands twice';
+  if (fault.code === 'MULTIPLE_DOCS') message = 'the file holds more than one YAML document';
   // The parser calls itself for each level, and tells an exhausted stack as a fault of the text.
   if (message.includes('call stack')) message = TOO_DEEP;
   return { ...place(lines, fault.pos[0] ?? 0), ...problem(message, hints[fault.code]) };
@@ -96,7 +107,7 @@ interface Place {
 
 /** Walks the YAML tree once: plain values out, places remembered by path. */
 class TreeReader {
-  readonly faults: { at: number; message: string; hint?: string }[] = [];
+  readonly faults: { at: number; message: string; hint?: string; path?: string }[] = [];
   readonly #document: Document;
   readonly #text: string;
   readonly #anchors = new Map<string, Node>();
@@ -146,7 +157,16 @@ class TreeReader {
         this.#read(nodeOf(item), { path: [...at.path, index], key: null }),
       );
     }
-    return isScalar(node) ? node.value : null;
+    return isScalar(node) ? this.#scalar(node, at.path) : null;
+  }
+
+  #scalar(node: Scalar, path: PlanPath): unknown {
+    const { value, source } = node;
+    if (typeof value === 'number' && !Number.isFinite(value)) {
+      const message = `${(source ?? String(value)).slice(0, 40)} is not a number that a plan can hold`;
+      this.faults.push({ at: node.range?.[0] ?? 0, message, path: printPath(path) });
+    }
+    return value;
   }
 
   #map(node: YAMLMap, path: PlanPath): Record<string, unknown> {

@@ -251,7 +251,9 @@ export class Engine implements TimelineListener {
       return;
     }
     const { forUs, until } = item(this.#options.plan.stages, live.stage);
-    if (forUs === null && until === null && this.#isComplete(live)) this.#tell(live, 'complete');
+    // With `until` a stage is complete when its streams are: what only connects or waits is not.
+    const isAsked = forUs === null && (until === null || live.runs.length > 0);
+    if (isAsked && this.#isComplete(live)) this.#tell(live, 'complete');
   }
 
   #tell(live: LiveStage, state: 'prologue_done' | 'complete'): void {

@@ -7,6 +7,7 @@ import type { PlanPath } from '../problem.ts';
 import type { PlanFile, StageFile } from '../schema/plan-file.ts';
 import { normaliseActivities } from './activities.ts';
 import type { NormalContext } from './context.ts';
+import { unreachable } from './until-reach.ts';
 
 /** Stages but for their deadlines, which need the limits. */
 export function normaliseStages(
@@ -19,7 +20,7 @@ export function normaliseStages(
     findings.error(['stages'], `at most ${MAX_STAGES} stages are possible`);
   }
   const names = new Set<string>();
-  return file.stages.map((stage, index) => {
+  const stages = file.stages.map((stage, index): Stage => {
     const path = ['stages', index];
     if (names.has(stage.name)) {
       findings.error([...path, 'name'], `the stage ${stage.name} stands twice`, {
@@ -41,6 +42,25 @@ export function normaliseStages(
       onIncomplete: stage.onIncomplete,
     };
   });
+  // Parts that were found wrong are left out here, and what is left says nothing of what it can reach.
+  if (context.unsound === null && findings.errors.length === 0)
+    checkConditions(stages, groups, context);
+  return stages;
+}
+
+function checkConditions(
+  stages: readonly Stage[],
+  groups: readonly Group[],
+  { findings }: NormalContext,
+): void {
+  for (const stage of stages) {
+    if (stage.until === null) continue;
+    const why = unreachable({ condition: stage.until, stage, groups, stages });
+    if (why === null) continue;
+    findings.error(['stages', stage.index, 'until'], why, {
+      hint: 'compare with a number that it can reach, or end the stage by for',
+    });
+  }
 }
 
 /** µs that a stage's groups take to connect, by their connect rates; 0 where all are connected. */

@@ -136,7 +136,8 @@ function checkSize(
   );
 }
 
-function payloadBytes(payload: Payload): number {
+/** Bytes of each message's payload. */
+export function payloadBytes(payload: Payload): number {
   switch (payload.kind) {
     case 'size':
       return payload.bytes;

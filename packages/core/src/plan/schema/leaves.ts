@@ -188,7 +188,10 @@ export function choice<const Word extends string>(
       if (what === undefined) return word;
       return addFault(context, { message: notSupported(what), code: 'SQ_UNSUPPORTED' });
     })
-    .meta({ enum: forEditors });
+    .meta({
+      enum: forEditors,
+      ...(refused === undefined ? {} : { 'x-not-yet-words': Object.keys(refused) }),
+    });
 }
 
 /** True or false; variables give the words as text. */

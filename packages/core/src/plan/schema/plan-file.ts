@@ -63,7 +63,9 @@ function bounds<Leaf extends z.ZodType>(leaf: Leaf) {
 const generator = strictMap({
   lateness: bounds(duration())
     .prefault({})
-    .describe('p99 of `lateness` over 10 s windows, 3 in a row; 50ms and 500ms by default.'),
+    .describe(
+      'p99 of `lateness` over 10 s windows, 3 in a row; 50ms and 500ms by default. A single window beyond the second is degraded.',
+    ),
   dropped: bounds(share())
     .prefault({})
     .describe('`dropped{generator}` of scheduled; 0.1% and 1% by default.'),

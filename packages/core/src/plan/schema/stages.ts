@@ -97,7 +97,7 @@ export const stage = strictMap({
   until: plainText()
     .optional()
     .describe(
-      'Condition on a counter that ends the stage, such as `devices.sent >= 100k`; with `run.` before it counts from the start of the run.',
+      'Condition on a counter that ends the stage, such as `devices.sent >= 100k`; with `run.` before it counts from the start of the run. The stage goes on for 2 s and more after it has come true, until everybody knows its end; exact numbers are `count`. Where all its streams have a `count` the stage also ends when they are done.',
     ),
   warmup: flag().prefault(false).describe('Takes the stage out of judgement.'),
   onIncomplete: choice(['continue', 'abort'])

@@ -8,9 +8,9 @@ import type { ReportJson } from '../fixtures/report-laws.ts';
 const LONG = process.env['SQUALL_LONG'] === '1';
 const SECONDS = LONG ? 60 : 16;
 const AWAY_MS = LONG ? 12_000 : 5_000;
-const AGENTS = LONG ? 5 : 3;
-const CLIENTS = LONG ? 700 : 200;
-const READERS = LONG ? 7 : 3;
+const AGENTS = LONG ? 5 : 2;
+const CLIENTS = LONG ? 700 : 100;
+const READERS = LONG ? 7 : 2;
 
 interface ReadersNeeds {
   readonly url: string;
@@ -55,7 +55,7 @@ const THRESHOLDS = [
   'publish_failed: count == 0',
   'lost: count == 0',
   'duplicated: count == 0',
-  'sent: rate > 150/s over 2s in publish',
+  `sent: rate > ${0.7 * CLIENTS}/s over 2s in publish`,
 ];
 
 describe.concurrent('a controller that is killed', { timeout: (SECONDS + 120) * 1000 }, () => {
@@ -157,7 +157,7 @@ function expectUndisturbed(report: ReportJson, messages: number, output = ''): v
   expect(report.groups['readers']?.counters).toMatchObject({ received: READERS * messages });
   expect(report.verdict, output).toBe('pass');
   expect(report.exitCode).toBe(0);
-  expect(report.validity, output).toMatchObject({ state: 'valid' });
+  expect(report.validity, output).toMatchObject({ state: 'valid', findings: [] });
   expect(report.books.filter(({ holds }) => !holds)).toEqual([]);
   for (const agent of report.agents) {
     expect(agent).toMatchObject({ state: 'completed', framesReceived: agent.framesProduced });

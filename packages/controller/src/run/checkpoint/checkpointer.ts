@@ -10,6 +10,9 @@ import type { SavedRun } from './saved-run.ts';
 /** How long an order to the agents waits for the checkpoint that has it. Less than its lead. */
 const ORDER_PATIENCE_US = 500_000;
 
+/** A store that has not answered for so long is told of. */
+const SLOW_US = 5_000_000;
+
 /** How long the end of a run waits for its last checkpoint. */
 const LAST_PATIENCE_US = 10_000_000;
 
@@ -65,10 +68,7 @@ export class Checkpointer {
   async save(patienceUs = ORDER_PATIENCE_US): Promise<void> {
     const kept = this.#queue();
     await new Promise<void>((resolve) => {
-      const calm = this.#scene.time.after(patienceUs, () => {
-        this.#fail(`the store has not answered for ${formatDuration(patienceUs)}`);
-        resolve();
-      });
+      const calm = this.#scene.time.after(patienceUs, resolve);
       void kept.finally(() => {
         calm();
         resolve();
@@ -114,6 +114,9 @@ export class Checkpointer {
     // What happens in this very moment happens to the end, so that nothing is put away half-done.
     await new Promise<void>((resolve) => this.#scene.time.after(0, resolve));
     if (this.#ended) return;
+    const calm = this.#scene.time.after(SLOW_US, () => {
+      this.#fail(`the store has not answered for ${formatDuration(SLOW_US)}`);
+    });
     try {
       const { acknowledger, store, take } = this.#scene;
       const { saved, positions, ledger } = take();
@@ -127,6 +130,8 @@ export class Checkpointer {
       this.#failing = false;
     } catch (error) {
       this.#fail(error instanceof Error ? error.message : String(error));
+    } finally {
+      calm();
     }
   }
 

@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { RETRY_AFTER_S } from './limits.ts';
 import type { problem } from './schemas.ts';
 
-export type Problem = z.infer<typeof problem>;
+type Problem = z.infer<typeof problem>;
 
 export const PROBLEM_TYPE = 'application/problem+json';
 

@@ -116,11 +116,13 @@ export class Histogram {
     const last = bucketOf(this.maxUs);
     let index = bucketOf(this.minUs);
     let seen = 0;
-    return boundsUs.map((boundUs) => {
+    const upTo: number[] = [];
+    for (const boundUs of boundsUs) {
       const end = Math.min(last, bucketOf(Math.min(Math.max(0, boundUs), HIGHEST_US)));
       for (; index <= end; index++) seen += at(this.#counts, index);
-      return seen;
-    });
+      upTo.push(seen);
+    }
+    return upTo;
   }
 
   /** What was recorded since the last drain, or null where there is nothing; then starts anew. */

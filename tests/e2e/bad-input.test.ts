@@ -1,7 +1,8 @@
+import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { devicesPlan } from '../fixtures/plans.ts';
 import { freePort, programMissing } from '../fixtures/process.ts';
-import { reportOf, squall, unwritable, Workspace } from '../fixtures/squall.ts';
+import { reportOf, squall, startSquall, unwritable, Workspace } from '../fixtures/squall.ts';
 
 /** Input that cannot work: one clear error, the documented exit code, never a stack trace. */
 const workspace = new Workspace();
@@ -113,6 +114,32 @@ describe.concurrent('runs that cannot begin', { timeout: 60_000 }, () => {
     expect(result.stderr).toContain(out);
     expect(result.stderr).not.toMatch(STACK);
     expect(result.seconds).toBeLessThan(10);
+  });
+
+  test('a JUnit file that cannot be written: the option and the file are named', async () => {
+    const file = workspace.plan(devicesPlan({ url: URL }));
+    const junit = path.join(unwritable(workspace), 'j.xml');
+    const result = await workspace.run([file, '--junit', junit]);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain(`SQ_OUTPUT: nothing can be written to --junit ${junit}`);
+    expect(result.stderr).not.toMatch(STACK);
+  });
+
+  test('a folder that holds a report: it is kept, unless --force says otherwise', async () => {
+    const plan = devicesPlan({ url: URL, connect: { retries: 0 }, length: '1s' });
+    const out = workspace.out();
+    const args = ['run', workspace.plan(plan), '--out', out];
+    const first = await startSquall(args, out).result;
+    const [second, ...others] = await Promise.all([
+      squall(args),
+      squall(['check', workspace.plan(plan)]),
+    ]);
+    expect(others[0]?.code).toBe(0);
+    expect(second.code).toBe(2);
+    expect(second.stderr).toContain(`--out ${out} holds the report of another run`);
+    expect(second.stderr).toContain('--force');
+    const third = await startSquall([...args, '--force'], out).result;
+    expect(reportOf(third).run.id).not.toBe(reportOf(first).run.id);
   });
 
   test('too few agents: the run ends with what is missing', async () => {
@@ -230,6 +257,10 @@ describe.concurrent('command lines', () => {
     expect(result.code).toBe(0);
     expect(result.stdout).toMatch(/agent-1.*devices.*4/);
     expect(result.stdout).toContain('"clients": 10');
+    expect(result.stdout).toMatch(/agent-1\s+1\s+devices\s+4\s+1\s+4\n/);
+    expect(result.stdout).toContain(
+      'count clients from 1, as {{n}} does; report.json counts them from 0',
+    );
   });
 
   test('no colours where nobody sees them', async () => {

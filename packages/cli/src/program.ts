@@ -157,7 +157,18 @@ function addController(program: Command, actions: Actions): void {
 }
 
 const DEFAULT_RETENTION_US = 90 * 24 * 3_600_000_000;
-const WITH_PLAN = ['agents', 'var', 'scale', 'label', 'timeout', 'strict', 'out', 'junit', 'quiet'];
+const WITH_PLAN = [
+  'agents',
+  'var',
+  'scale',
+  'label',
+  'timeout',
+  'strict',
+  'out',
+  'junit',
+  'force',
+  'quiet',
+];
 const WITHOUT_PLAN = ['store', 'agentToken', 'retention'];
 
 /** One command, two uses: options of the other are told, not passed over. */
@@ -238,7 +249,8 @@ function addListenOptions(command: Command): void {
 function addOutputOptions(command: Command): void {
   command
     .option('--out <dir>', 'folder for report.json and junit.xml (default: squall-out/<run id>)')
-    .option('--junit <file>', 'write the JUnit report to this file, too')
+    .option('--junit <file>', 'write the JUnit report to this file, too (over what is there)')
+    .option('--force', 'with --out: write over a report that is there')
     .option('--quiet', 'print the summary only');
 }
 

@@ -41,6 +41,7 @@ export function addRemoteCommands(program: Command, actions: RemoteActions): voi
     )
     .option('--out <dir>', 'with --wait: folder for report.json and junit.xml')
     .option('--junit <file>', 'with --wait: write the JUnit report to this file, too')
+    .option('--force', 'with --out: write over a report that is there')
     .option('--quiet', 'with --wait: print the summary only')
     .option('--json', 'as JSON')
     .action((run: string, options: StatusOptions) => actions.status(run, options));

@@ -79,6 +79,12 @@ describe('progress', () => {
     );
   });
 
+  test('at full speed the time from sent to acknowledged is the latency', () => {
+    const times = { service_time: { p50Us: 900, p99Us: 7_000 } };
+    expect(progressLine({ ...progress, times })).toContain('latency p99 7ms');
+    expect(progressBlock({ ...progress, times }, plain)).toContain('latency  p50 900us · p99 7ms');
+  });
+
   test('a stage of unknown length shows the time alone; a calm run says so', () => {
     const calm = { ...progress, stageLengthUs: null, totals: { sent: 1 } };
     expect(progressLine(calm)).toContain('publish  00:05  clients');
@@ -210,6 +216,7 @@ describe('the ledger in the summary', () => {
 
 function summaryOf(ledger: readonly object[]): string {
   const report: object = {
+    run: { name: 'a-plan', scale: 1, scaled: [] },
     verdict: 'pass',
     exitCode: 0,
     reasons: [],

@@ -36,7 +36,9 @@ function splitText(plan: Plan, size: SplitSize): string {
     agents,
   );
   const rows = shares.flatMap((share) => shareRows(plan, share));
-  return `${textTable([['agent', 'worker', 'group', 'clients', 'first', 'last'], ...rows]).join('\n')}\n`;
+  const lines = textTable([['agent', 'worker', 'group', 'clients', 'first', 'last'], ...rows]);
+  const note = 'first and last count clients from 1, as {{n}} does; report.json counts them from 0';
+  return `${[...lines, note].join('\n')}\n`;
 }
 
 function shareRows(plan: Plan, share: AgentShare): string[][] {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { prepareReportFolder, writeReport, writeWhole } from '@squall/controller';
+import { writeReport, writeWhole } from '@squall/controller';
 import {
   report as reportSchema,
   run as runSchema,
@@ -9,6 +9,7 @@ import {
 } from '@squall/controller/api';
 import { toJunit } from '@squall/core/report';
 import { EXIT } from '../exit-codes.ts';
+import { DEFAULT_OUT, prepareOutput } from '../output-files.ts';
 import { loadPlan, readPlanText } from '../plan-file.ts';
 import { onInterrupts } from '../processes/interrupts.ts';
 import type { ControllerClient } from '../remote/client.ts';
@@ -19,9 +20,6 @@ import { reportSummary } from '../terminal/summary.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { showEvent } from './follow.ts';
 import type { RunCommandOptions } from './run-options.ts';
-
-/** Where reports go when nothing else is said. */
-const DEFAULT_OUT = 'squall-out';
 
 /**
  * `squall run --controller`: hands the plan to a controller, watches the run there, fetches its report.
@@ -37,8 +35,7 @@ export async function remoteRunCommand(
   // What can be known here is told here, before anything is asked for.
   const loaded = loadPlan({ file: planFile, vars, labels, scale, env: process.env });
   for (const warning of loaded.warnings) terminal.error(`${warning}\n`);
-  if (wait) await prepareReportFolder(options.out ?? DEFAULT_OUT);
-  if (options.junit !== undefined) await prepareReportFolder(path.dirname(options.junit));
+  if (wait) await prepareOutput(options);
   const submitted = await client.json('/v1/runs', submittedRun, {
     method: 'POST',
     planName: planFile,

@@ -10,6 +10,7 @@ import type { z } from 'zod';
 import { writeWhole } from '@squall/controller';
 import { formatDuration } from '@squall/core/units';
 import { EXIT } from '../exit-codes.ts';
+import { type OutputOptions, prepareOutput } from '../output-files.ts';
 import { clientOf, type RemoteOptions } from '../remote/options.ts';
 import { type Style, styleFor } from '../terminal/style.ts';
 import { reportSummary } from '../terminal/summary.ts';
@@ -27,12 +28,10 @@ export interface RunsOptions extends RemoteOptions, JsonOption {
   readonly limit: number;
 }
 
-export interface StatusOptions extends RemoteOptions, JsonOption {
+export interface StatusOptions extends RemoteOptions, JsonOption, OutputOptions {
   readonly wait?: true;
   /** µs. */
   readonly timeout?: number;
-  readonly out?: string;
-  readonly junit?: string;
   readonly quiet?: true;
 }
 
@@ -86,7 +85,10 @@ export async function statusCommand(
 ): Promise<number> {
   const client = clientOf(options);
   const run = await client.json(`/v1/runs/${id}`, runSchema);
-  if (options.wait) return followRemote({ client, run: id, options, terminal });
+  if (options.wait) {
+    await prepareOutput(options);
+    return followRemote({ client, run: id, options, terminal });
+  }
   if (options.json) {
     terminal.print(`${JSON.stringify(run, null, 2)}\n`);
     return EXIT.ok;

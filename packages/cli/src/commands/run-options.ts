@@ -1,7 +1,8 @@
 import type { HostAndPort } from '../option-values.ts';
+import type { OutputOptions } from '../output-files.ts';
 
 /** Options that `run` and `controller` share, as commander hands them over. */
-interface SharedRunOptions {
+interface SharedRunOptions extends OutputOptions {
   readonly var?: Readonly<Record<string, string>>;
   readonly scale?: number;
   readonly label?: Readonly<Record<string, string>>;
@@ -16,8 +17,6 @@ interface SharedRunOptions {
   readonly redisForAgents?: string;
   /** µs. */
   readonly agentsTimeout?: number;
-  readonly out?: string;
-  readonly junit?: string;
   readonly quiet?: true;
 }
 

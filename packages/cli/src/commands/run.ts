@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import {
   type Controller,
-  prepareReportFolder,
   type RunHandle,
   startController,
   writeReport,
@@ -13,6 +12,7 @@ import type { Plan } from '@squall/core/plan';
 import { type Report, toJunit } from '@squall/core/report';
 import { checkDescriptors } from '../descriptor-failure.ts';
 import { EXIT } from '../exit-codes.ts';
+import { DEFAULT_OUT, prepareOutput } from '../output-files.ts';
 import { type LoadedPlan, loadPlan, type PlanRequest } from '../plan-file.ts';
 import { type ChildEnd, Children } from '../processes/children.ts';
 import { onInterrupts } from '../processes/interrupts.ts';
@@ -24,8 +24,6 @@ import { joinToken } from '../token.ts';
 import { followRun } from './follow.ts';
 import type { RunCommandOptions } from './run-options.ts';
 
-/** Where runs go when nothing else is said. */
-const DEFAULT_OUT = 'squall-out';
 const TOKEN_BYTES = 24;
 /** Agents of this machine join within this time; those of other machines get the usual one. */
 const LOCAL_AGENTS_US = 30_000_000;
@@ -62,8 +60,7 @@ export async function runCommand(
   };
   // What is wrong with the plan is told before anything is started for it.
   const checked = loadPlan(withBroker(request, options.withBroker ? ANY_BROKER : null));
-  await prepareReportFolder(options.out ?? DEFAULT_OUT);
-  if (options.junit !== undefined) await prepareReportFolder(path.dirname(options.junit));
+  await prepareOutput(options);
   const count = options.agentsExternal ?? options.agents ?? checked.plan.limits.agents.count ?? 1;
   checkDescriptors({
     agents: count,

@@ -26,7 +26,8 @@ export function progressLine(progress: Progress): string {
       (metric) => `${metric} ${formatCount(progress.rates[metric] ?? 0)}/s`,
     ),
   ];
-  const latency = progress.times.publish_time;
+  // At `rate: max` no message has a due time to count from.
+  const latency = progress.times.publish_time ?? progress.times.service_time;
   if (latency !== undefined) parts.push(`latency p99 ${formatDuration(latency.p99Us)}`);
   parts.push(troubleText(progress));
   return parts.join('  ');
@@ -45,11 +46,10 @@ export function progressBlock(progress: Progress, style: Style): string[] {
     const rate = `${formatCount(progress.rates[metric] ?? 0)}/s`;
     lines.push(`${label(metric)}${rate.padEnd(12)}${style.dim(`total ${formatCount(total)}`)}`);
   }
-  for (const [name, metric] of [
-    ['latency', 'publish_time'],
-    ['delivery', 'delivery_time'],
+  for (const [name, time] of [
+    ['latency', progress.times.publish_time ?? progress.times.service_time],
+    ['delivery', progress.times.delivery_time],
   ] as const) {
-    const time = progress.times[metric];
     if (time === undefined) continue;
     lines.push(
       `${label(name)}p50 ${formatDuration(time.p50Us)} · p99 ${formatDuration(time.p99Us)}`,

@@ -1,4 +1,4 @@
-import type { Report } from '@squall/core/report';
+import type { GroupFigures, Report } from '@squall/core/report';
 import { formatCount, formatDuration } from '@squall/core/units';
 import type { Style } from './style.ts';
 import { textTable } from './text-table.ts';
@@ -8,6 +8,10 @@ const MAX_FAILURES_SHOWN = 8;
 const MAX_FINDINGS_SHOWN = 8;
 const MAX_DELIVERIES_SHOWN = 12;
 const LABEL_WIDTH = 9;
+/** Of a run that was cut short: what the plan has and nobody had to send any more. */
+const NOT_DUE = 'not yet due';
+/** Ends of stages that their plan did not foresee. */
+const CUT_SHORT: readonly string[] = ['aborted', 'agent_lost', 'stopped'];
 
 /**
  * The report as a person reads it at the end of a run: verdict, reasons, validity, thresholds, the
@@ -15,6 +19,7 @@ const LABEL_WIDTH = 9;
  */
 export function reportSummary(report: Report, style: Style): string {
   const sections = [
+    planLines(report),
     verdictLines(report, style),
     validityLines(report, style),
     thresholdLines(report, style),
@@ -28,6 +33,14 @@ export function reportSummary(report: Report, style: Style): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n\n`;
+}
+
+/** What was run, for whoever keeps nothing but this text; a scaled run is not the plan as written. */
+function planLines({ run }: Report): string[] {
+  const { scale, scaled, name } = run;
+  if (scale === 1) return [`${label('plan')}${name}`];
+  const values = `${scaled.length} value${scaled.length === 1 ? '' : 's'} changed`;
+  return [`${label('plan')}${name} at scale ${scale} (${values})`];
 }
 
 function verdictLines(report: Report, style: Style): string[] {
@@ -93,39 +106,67 @@ function deliveryLines({ ledger }: Report, style: Style): string[] {
   return [...table, ...moreLine(ledger.length - shown.length)];
 }
 
-const COUNTERS = ['connected', 'planned', 'sent', 'acked', 'received', 'dropped'] as const;
+const COUNTERS = ['connected', 'planned', NOT_DUE, 'sent', 'acked', 'received', 'dropped'] as const;
 const FAILED = ['connect_failed', 'publish_failed', 'subscribe_failed', 'disconnected'] as const;
 
-function groupLines({ groups }: Report, style: Style): string[] {
+function groupLines({ groups, stages }: Report, style: Style): string[] {
+  const cutShort = stages.some(({ endedBy }) => CUT_SHORT.includes(endedBy));
+  const value = (name: string, counter: string) => {
+    const counters = groups[name]?.counters ?? {};
+    if (counter !== NOT_DUE) return counters[counter] ?? 0;
+    return cutShort ? Math.max(0, (counters['planned'] ?? 0) - (counters['scheduled'] ?? 0)) : 0;
+  };
   const names = Object.keys(groups);
   if (names.length === 0) return [];
   // A column in which no group has anything to say is left out.
   const columns = [...COUNTERS, ...FAILED].filter((counter) =>
-    names.some((name) => (groups[name]?.counters[counter] ?? 0) > 0),
+    names.some((name) => value(name, counter) > 0),
   );
   if (columns.length === 0) return [];
   const rows = names.map((name) => [
     name,
-    ...columns.map((counter) => formatCount(groups[name]?.counters[counter] ?? 0)),
+    ...columns.map((counter) => formatCount(value(name, counter))),
   ]);
   const head = ['group', ...columns].map((text) => style.dim(text));
   return textTable([head, ...rows], { alignRight: true });
 }
 
-const TIMES = ['connect_time', 'lateness', 'publish_time', 'delivery_time'] as const;
+const TIMES = [
+  'connect_time',
+  'lateness',
+  'publish_time',
+  'service_time',
+  'delivery_time',
+] as const;
+const NO_DUE_TIMES = [
+  'service_time counts from when a message was sent: those of `rate: max` are due at no time of their own,',
+  'so that publish_time, which counts from then, is of the other streams alone',
+];
+
+/**
+ * Where each message has its due time, `publish_time` says all that `service_time` does. A stream at
+ * `rate: max` has no other latency.
+ */
+function isTold(times: GroupFigures['times'], metric: (typeof TIMES)[number]): boolean {
+  const count = times[metric]?.count ?? 0;
+  if (metric !== 'service_time') return count > 0;
+  return count > (times['publish_time']?.count ?? 0);
+}
 
 function timeLines({ groups }: Report, style: Style): string[] {
   const rows = Object.entries(groups).flatMap(([name, group]) =>
     TIMES.flatMap((metric) => {
       const times = group.times[metric];
-      if (times === undefined || times.count === 0) return [];
+      if (times === undefined || !isTold(group.times, metric)) return [];
       const figures = [times.p50Us, times.p99Us, times.p999Us, times.maxUs].map(formatDuration);
       return [[`${name} ${metric}`, formatCount(times.count), ...figures]];
     }),
   );
   if (rows.length === 0) return [];
   const head = ['times', 'count', 'p50', 'p99', 'p99.9', 'max'].map((text) => style.dim(text));
-  return textTable([head, ...rows], { alignRight: true });
+  const table = textTable([head, ...rows], { alignRight: true });
+  const unpaced = Object.values(groups).some(({ times }) => isTold(times, 'service_time'));
+  return unpaced ? [...table, ...NO_DUE_TIMES.map((line) => style.dim(line))] : table;
 }
 
 function failureLines({ failures }: Report, style: Style): string[] {

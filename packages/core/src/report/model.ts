@@ -223,7 +223,9 @@ export const reportSchema = z.strictObject({
         ),
       }),
     )
-    .describe('client indexes from 0, both ends included'),
+    .describe(
+      'client indexes from 0, both ends included; `{{n}}` and `check --split` count from 1',
+    ),
   agents: z.array(agent),
   stages: z.array(stage),
   groups: z.record(text, group),

@@ -153,7 +153,13 @@ function judgedVerdict(input: VerdictInput): Judged {
   if (open.length + emptiness.length > 0) {
     return { verdict: 'inconclusive', reasons: [...emptiness, ...open, ...warned] };
   }
-  return { verdict: 'pass', reasons: warned };
+  const good = thresholds.filter((one) => one.leadsTo === 'pass').length;
+  const rest = warned.length > 0 && good > 0 ? [othersHold(good)] : [];
+  return { verdict: 'pass', reasons: [...rest, ...warned] };
+}
+
+function othersHold(count: number): string {
+  return count === 1 ? 'the other threshold holds' : `all ${count} other thresholds hold`;
 }
 
 /** One plain sentence. */

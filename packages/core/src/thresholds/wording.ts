@@ -15,11 +15,13 @@ export function expectedText(parsed: ParsedThreshold): string {
   return parsed.text.slice((parsed.terms[0]?.column ?? 1) - 1).trim();
 }
 
-/** `p(99) = 612ms`, both where there are two. */
+/** `p(99) = 612ms`, both where there are two that differ. */
 export function observedText(terms: readonly Term[], finding: Finding, info: MetricInfo): string {
-  return terms
-    .map((term, index) => `${nameOf(term)} = ${valueText(term, finding.values[index] ?? 0, info)}`)
-    .join(' and ');
+  const told = terms.map(
+    (term, index) => `${nameOf(term)} = ${valueText(term, finding.values[index] ?? 0, info)}`,
+  );
+  // Both sides of `rate > 10/s and rate < 20/s` speak of one value.
+  return [...new Set(told)].join(' and ');
 }
 
 export function unitOf({ aggregate }: Term, info: MetricInfo): ThresholdUnit {

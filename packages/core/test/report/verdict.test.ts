@@ -119,6 +119,19 @@ describe('the verdict', () => {
     expect(reasons.at(-1)).toContain('a: warn');
   });
 
+  it('says of a pass with warnings that everything else holds', () => {
+    const { reasons } = decide({
+      outcome: completed,
+      thresholds: [threshold('pass'), threshold('warn', 'a: warn')],
+      validity: validity('valid'),
+      generator,
+      emptiness: [],
+      strict: false,
+    });
+    expect(reasons[0]).toBe('the other threshold holds');
+    expect(reasons[1]).toContain('a: warn');
+  });
+
   it('names the fault of a threshold before that of the generator, when both are there', () => {
     const { reasons } = decide({
       outcome: completed,

@@ -35,6 +35,11 @@ describe('a threshold over the whole stage', () => {
     expect(result.observedText).toMatch(/^p\(50\) = 20.*ms and max = 900.*ms$/);
   });
 
+  it('with two sides tells one value once', () => {
+    const result = judged('sent: rate > 5/s and rate < 20/s', [[...sent(0)], [...sent(0)]]);
+    expect(result.observedText).toBe('rate = 10/s');
+  });
+
   it('fails by one bad second, with the value that decided', () => {
     const result = judged('publish_time: max < 500ms', [good, bad, good]);
     expect(result).toMatchObject({ state: 'fail', leadsTo: 'fail', observed: 900_000 });

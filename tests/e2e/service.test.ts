@@ -1,3 +1,4 @@
+import { chmodSync, mkdirSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { devicesPlan } from '../fixtures/plans.ts';
 import { until } from '../fixtures/process.ts';
@@ -5,6 +6,9 @@ import { checkReport, type ReportJson } from '../fixtures/report-laws.ts';
 import { serviceTest as test } from '../fixtures/service-test.ts';
 import { type TestService, TOKEN } from '../fixtures/service.ts';
 import { reportOf, squall } from '../fixtures/squall.ts';
+
+/** Everything may be written by root: such a test needs somebody else. */
+const NOBODY = 65_534;
 
 interface RunJson {
   readonly id: string;
@@ -254,6 +258,15 @@ describe('what is asked wrongly', { timeout: 60_000 }, () => {
     const nowhere = await squall(['controller', '--store', `${workspace.folder}/no/such/x.db`]);
     expect(nowhere.code).toBe(2);
     expect(nowhere.stderr).toContain('cannot be opened');
+    const readOnly = `${workspace.folder}/read-only`;
+    mkdirSync(readOnly);
+    chmodSync(readOnly, 0o555);
+    chmodSync(workspace.folder, 0o755);
+    const refused = await squall(['controller', '--store', `${readOnly}/x.db`], {
+      user: NOBODY,
+    });
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('the store is read-only');
   });
 });
 

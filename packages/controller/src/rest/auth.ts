@@ -32,7 +32,7 @@ export function guard(token: string | null) {
 }
 
 function showsToken(request: FastifyRequest, token: string): boolean {
-  const given = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+  const given = /^Bearer +(.*\S) *$/i.exec(request.headers.authorization ?? '')?.[1];
   return given !== undefined && sameToken(given, token);
 }
 

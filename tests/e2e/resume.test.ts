@@ -157,7 +157,12 @@ function expectUndisturbed(report: ReportJson, messages: number, output = ''): v
   expect(report.groups['readers']?.counters).toMatchObject({ received: READERS * messages });
   expect(report.verdict, output).toBe('pass');
   expect(report.exitCode).toBe(0);
-  expect(report.validity, output).toMatchObject({ state: 'valid', findings: [] });
+  expect(report.validity, output).toMatchObject({ state: 'valid' });
+  // A busy machine may have its notes; nothing may be said of what the restart could have touched.
+  const touched = report.validity.findings.filter(({ check }) =>
+    /^(bus|frames|agent)_/.test(check),
+  );
+  expect(touched).toEqual([]);
   expect(report.books.filter(({ holds }) => !holds)).toEqual([]);
   for (const agent of report.agents) {
     expect(agent).toMatchObject({ state: 'completed', framesReceived: agent.framesProduced });

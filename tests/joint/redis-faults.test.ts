@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { decodeFrame, encodeFrame } from '@squall/core/metrics';
@@ -45,6 +46,19 @@ describe('what is in the stream', () => {
     await rig.receiver.acknowledge(rig.agent, rig.epoch, 3);
     await until('the trim', async () => (await server.ids(rig.run, rig.agent)).length === 3);
     expect(await server.ids(rig.run, rig.agent)).toEqual(['1-3', '1-4', '1-5']);
+  });
+
+  test('is not trimmed while the agent cannot be told, and then looks for what it sent', async () => {
+    await rig.sender.send([1, 2, 3, 4, 5].map(encoded));
+    rig.isLinked = false;
+    await rig.receiver.acknowledge(rig.agent, rig.epoch, 3);
+    await delay(10 * (QUICK.tendMs ?? 100));
+    expect(await server.ids(rig.run, rig.agent)).toHaveLength(5);
+    expect(rig.lostFrames).toBe(0);
+    rig.isLinked = true;
+    await rig.receiver.acknowledge(rig.agent, rig.epoch, 3);
+    await until('the trim', async () => (await server.ids(rig.run, rig.agent)).length === 3);
+    expect(rig.lostFrames).toBe(0);
   });
 
   test('is gone when the run is over', async () => {
@@ -125,7 +139,7 @@ describe('a receiver', () => {
     const receiver = await bus.open({
       run: rig.run,
       agents: [{ agent: rig.agent, epoch: rig.epoch, afterSeq: 3 }],
-      link: { acknowledge: () => {}, resend: () => {} },
+      link: { acknowledge: () => true, resend: () => {} },
       notice: () => {},
     });
     const came: number[] = [];

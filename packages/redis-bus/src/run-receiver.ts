@@ -54,10 +54,10 @@ export class RedisRunReceiver implements BusReceiver {
     });
   }
 
-  /** The agent first: it must not look for entries that are trimmed before it knows why. */
+  /** Trimmed is what the agent knows of: else it would look for its entries and call them lost. */
   acknowledge(agent: string, epoch: number, seq: number): Promise<void> {
-    this.#options.run.link.acknowledge(agent, epoch, seq);
-    this.#streams.get(agent)?.cover(epoch, seq);
+    const told = this.#options.run.link.acknowledge(agent, epoch, seq);
+    if (told) this.#streams.get(agent)?.cover(epoch, seq);
     return Promise.resolve();
   }
 

@@ -10,8 +10,8 @@ export class AgentStream {
   readonly agent: string;
   readonly key: string;
   readonly row: Row;
-  /** The checkpoint covers everything up to this sequence of the row's epoch. */
-  #coveredSeq: number;
+  /** A checkpoint covers everything up to this sequence of the row's epoch, and the agent knows. */
+  #coveredSeq = 0;
   #trimmedSeq = 0;
   /** The alarm of its length was given. */
   alarmed = false;
@@ -20,7 +20,6 @@ export class AgentStream {
     this.agent = agent;
     this.key = streamKey(run, agent);
     this.row = new Row(epoch, afterSeq);
-    this.#coveredSeq = afterSeq;
   }
 
   cover(epoch: number, seq: number): void {

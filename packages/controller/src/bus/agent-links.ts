@@ -7,7 +7,8 @@ export function linksOf(hub: AgentHub): BusLink {
     acknowledge(agent, epoch, seq) {
       const session = hub.session(agent);
       const run = session?.run ?? null;
-      if (run !== null) session?.send({ type: 'frame_ack', run, epoch, seq });
+      if (session === undefined || run === null) return false;
+      return session.send({ type: 'frame_ack', run, epoch, seq });
     },
     resend(agent, epoch) {
       const session = hub.session(agent);

@@ -44,8 +44,11 @@ export interface BusAgent {
 }
 
 export interface BusLink {
-  /** `frame_ack`: everything up to `seq` is in a checkpoint. */
-  acknowledge(agent: string, epoch: number, seq: number): void;
+  /**
+   * `frame_ack`: everything up to `seq` is in a checkpoint. False: there is no link now, so the agent
+   * does not know; it is said again on the next one.
+   */
+  acknowledge(agent: string, epoch: number, seq: number): boolean;
   /** `frame_resend`: frames are missing in the row, so all that is unacknowledged goes again. */
   resend(agent: string, epoch: number): void;
 }

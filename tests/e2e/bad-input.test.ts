@@ -94,7 +94,14 @@ describe.concurrent('secrets', { timeout: 60_000 }, () => {
   test('one that is not set is told before the run', async () => {
     const result = await workspace.run([file], { env: { BROKER_PASSWORD: undefined } });
     expect(result.code).toBe(104);
-    expect(result.stderr).toContain('BROKER_PASSWORD');
+    expect(result.stderr).toMatch(
+      /:[2-9]\d*:\d+: error: groups\.devices\.password: .*BROKER_PASSWORD/,
+    );
+    const checked = await squall(['check', file], { env: { BROKER_PASSWORD: undefined } });
+    expect(checked.code).toBe(0);
+    expect(checked.stderr).toMatch(
+      /warning: groups\.devices\.password: .*BROKER_PASSWORD is not set/,
+    );
   });
 
   test('stay out of the report and of the terminal', async () => {

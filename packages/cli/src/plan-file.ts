@@ -14,6 +14,8 @@ export interface PlanRequest {
   readonly timeoutUs?: number | undefined;
   /** Where the values of `{{env.X}}` come from; null: they are not looked at. */
   readonly env: Readonly<Record<string, string | undefined>> | null;
+  /** What one that is not set is: `error` if left out. */
+  readonly missingEnv?: 'error' | 'warning';
 }
 
 export interface LoadedPlan {
@@ -39,6 +41,7 @@ export function loadPlan(request: PlanRequest): LoadedPlan {
     scale: request.scale ?? 1,
     ...(request.timeoutUs === undefined ? {} : { timeoutUs: request.timeoutUs }),
     ...(env === null ? {} : { env }),
+    ...(request.missingEnv === undefined ? {} : { missingEnv: request.missingEnv }),
   });
   if (!read.ok) throw new PlanRefused(formatProblems(file, read.errors));
   const { plan, scaled, warnings } = read;

@@ -47,8 +47,17 @@ describe('plan files', () => {
   });
 
   test('a secret that is not set is refused where secrets count, and only there', () => {
-    expect(() => loadPlan({ file, env: {} })).toThrow(/SECRET/);
+    // At the very place of its use, behind the quote.
+    expect(() => loadPlan({ file, env: {} })).toThrow(
+      /plan\.yaml:10:16: error: groups\.devices\.password: the environment variable SECRET is not set/,
+    );
     expect(loadPlan({ file, env: null }).plan.name).toBe('tiny');
+    const checked = loadPlan({ file, env: {}, missingEnv: 'warning' });
+    expect(checked.warnings).toEqual([
+      expect.stringMatching(
+        /plan\.yaml:10:\d+: warning: groups\.devices\.password: .* SECRET is not set/,
+      ),
+    ]);
   });
 
   test('faults are told with the name of the file, line and column', () => {

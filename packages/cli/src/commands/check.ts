@@ -18,7 +18,14 @@ export interface CheckOptions {
  * @throws PlanRefused
  */
 export function checkCommand(file: string, options: CheckOptions, terminal: Terminal): void {
-  const loaded = loadPlan({ file, vars: options.var, scale: options.scale, env: null });
+  // A plan is often checked where its secrets are not: worth a word, no fault of the plan.
+  const loaded = loadPlan({
+    file,
+    vars: options.var,
+    scale: options.scale,
+    env: process.env,
+    missingEnv: 'warning',
+  });
   for (const warning of loaded.warnings) terminal.error(`${warning}\n`);
   if (options.print) terminal.print(`${JSON.stringify(loaded.plan, null, 2)}\n`);
   if (options.split !== undefined) terminal.print(splitText(loaded.plan, options.split));

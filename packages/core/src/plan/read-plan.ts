@@ -6,7 +6,7 @@ import { type Finding, Findings, type PlanProblem, printPath } from './problem.t
 import { Scaler, type ScaledValue } from './scale.ts';
 import { planFile } from './schema/plan-file.ts';
 import { soundParts } from './schema/sound-parts.ts';
-import { requiredSecrets } from './secrets.ts';
+import { requiredSecrets, secretUse } from './secrets.ts';
 import { type PlanSource, readSource } from './source.ts';
 import { substituteVariables } from './variables.ts';
 
@@ -21,6 +21,8 @@ export interface ReadPlanOptions {
   readonly timeoutUs?: number;
   /** Where given, every `{{env.NAME}}` of the plan must be in it. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** What one that is not there is: `error` by default. A plan may be checked where it is not run. */
+  readonly missingEnv?: 'error' | 'warning';
 }
 
 export type ReadPlan =
@@ -62,22 +64,31 @@ export function readPlan(text: string, options: ReadPlanOptions = {}): ReadPlan 
   const context = { findings, scaler, unsound: parts.unsound };
   const plan = normalise(parts.file, { vars, labels, timeoutUs }, context);
   const secrets = requiredSecrets(plan);
-  if (env !== undefined) checkSecrets(secrets, env, findings);
+  if (env !== undefined) {
+    const missing = secrets.filter((name) => !Object.hasOwn(env, name) || env[name] === undefined);
+    checkSecrets(missing, { value, findings, kind: options.missingEnv ?? 'error' });
+  }
   if (findings.errors.length > 0) return { ok: false, errors: locate(findings.errors) };
   const warnings = locate(findings.warnings);
   return { ok: true, plan, scaled: scaler.changes, warnings, secrets };
 }
 
 function checkSecrets(
-  secrets: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  findings: Findings,
+  missing: readonly string[],
+  plan: {
+    /** With its variables filled in. */
+    readonly value: unknown;
+    readonly findings: Findings;
+    readonly kind: 'error' | 'warning';
+  },
 ): void {
-  for (const name of secrets) {
-    if (Object.hasOwn(env, name) && env[name] !== undefined) continue;
-    findings.error([], `the environment variable ${name} is not set`, {
-      hint: `the plan uses {{env.${name}}}`,
-    });
+  const { findings, kind, value } = plan;
+  for (const name of missing) {
+    const use = secretUse(value, name);
+    const text = `the environment variable ${name} is not set`;
+    const hint = `the plan uses {{env.${name}}} here: set it where the plan is run`;
+    if (kind === 'warning') findings.warn(use?.path ?? [], text, hint);
+    else findings.error(use?.path ?? [], text, { hint, column: use?.column });
   }
 }
 

@@ -1,5 +1,6 @@
 import { parseTemplate } from '../template/index.ts';
 import type { Plan } from './plan.ts';
+import type { PlanPath } from './problem.ts';
 
 /** Names of the environment variables that the plan's templates need, sorted. */
 export function requiredSecrets(plan: Pick<Plan, 'groups'>): string[] {
@@ -15,6 +16,28 @@ export function requiredSecrets(plan: Pick<Plan, 'groups'>): string[] {
     for (const name of texts.flatMap(secretsOf)) names.add(name);
   }
   return [...names].toSorted();
+}
+
+/** The first place of the plan's tree that uses this environment variable; the column is from 1. */
+export function secretUse(
+  value: unknown,
+  name: string,
+  path: PlanPath = [],
+): { readonly path: PlanPath; readonly column: number } | null {
+  if (typeof value === 'string') {
+    if (!secretsOf(value).includes(name)) return null;
+    const at = value.search(new RegExp(`\\{\\{\\s*env\\.${name}\\s*\\}\\}`));
+    return { path, column: at + 1 };
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  for (const [key, child] of entries) {
+    // Variables are looked at where they are used.
+    if (path.length === 0 && key === 'vars') continue;
+    const found = secretUse(child, name, [...path, key]);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 function secretsOf(text: string): string[] {

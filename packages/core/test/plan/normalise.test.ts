@@ -291,7 +291,7 @@ describe('secrets', () => {
 
   test('must be there where an environment is given', () => {
     expect(complaints(plan, { env: { MQTT_USER: 'x' } })).toEqual([
-      ': the environment variable MQTT_PASSWORD is not set',
+      'groups.devices.password: the environment variable MQTT_PASSWORD is not set',
     ]);
     const env = { MQTT_USER: 'secret-user', MQTT_PASSWORD: 'secret' };
     expect(JSON.stringify(accepted(plan, { env }))).not.toContain('secret');

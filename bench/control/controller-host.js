@@ -3,7 +3,7 @@
 //   node controller-host.js STORE_FILE
 //
 // Prints its port; end of input ends it.
-import { startService } from '../controller-parts.js';
+import { startService } from '@squall/controller/service';
 
 const service = await startService({
   host: '127.0.0.1',

@@ -1,10 +1,12 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import {
+  apiUrl,
   controllerUrl,
   durationUs,
   hostAndPort,
   keyValue,
+  retention,
   scaleFactor,
   splitSize,
   wholeNumber,
@@ -52,10 +54,21 @@ describe('values of options', () => {
     for (const wrong of ['0', '5x0', 'x2', '5x', '']) expect(() => splitSize(wrong)).toThrow(/5x2/);
   });
 
-  test('a controller is a WebSocket address', () => {
-    expect(controllerUrl('ws://127.0.0.1:7000')).toBe('ws://127.0.0.1:7000');
-    for (const wrong of ['127.0.0.1:7000', 'http://x:1', 'ws://', 'wss://x:1']) {
+  test('a controller has one address, for agents and for requests', () => {
+    for (const text of ['ws://127.0.0.1:7000', 'http://127.0.0.1:7000']) {
+      expect(controllerUrl(text)).toBe('ws://127.0.0.1:7000');
+      expect(apiUrl(text)).toBe('http://127.0.0.1:7000');
+    }
+    for (const wrong of ['127.0.0.1:7000', 'ws://', 'wss://x:1', 'https://x:1', 'ftp://x']) {
       expect(() => controllerUrl(wrong)).toThrow(/ws:\/\//);
     }
+  });
+
+  test('runs are kept for days, any other time, or for ever', () => {
+    expect(retention('90d')).toBe(90 * 24 * 3_600_000_000);
+    expect(retention('48h')).toBe(48 * 3_600_000_000);
+    expect(retention('forever')).toBe('forever');
+    for (const wrong of ['90', '0h', 'd', '-1d', 'always'])
+      expect(() => retention(wrong)).toThrow(InvalidArgumentError);
   });
 });

@@ -38,7 +38,7 @@ export interface AgentLateness {
  * A time in which an agent was late: from the first due moment that it missed until what it delayed
  * was over, µs on the run's timeline.
  */
-export interface LateTime {
+interface LateTime {
   readonly fromUs: number;
   readonly toUs: number;
   /** The longest that something waited to be picked up. */

@@ -1,6 +1,6 @@
 import { checkReport } from '@squall/core/report';
 import { systemTime } from '../src/time-source.ts';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it, type TestContext, vi } from 'vitest';
 import { connect, planOf, type PlanSketch, publish, subscribe } from './plans.ts';
 import { inStage, inState, runScene, type Scene, type SceneOptions } from './run-fixture.ts';
 
@@ -505,8 +505,8 @@ describe.concurrent('frames', () => {
     const run = await scene(test, SHORT);
     await run.seen(inStage('load'));
     run.agent(0).sayBytes(Buffer.from('garbage'));
-    const of = (agent: number) => run.agent(agent).sent[0] ?? Buffer.alloc(0);
-    run.agent(1).sayBytes(of(0));
+    const frame = await vi.waitUntil(() => run.agent(0).sent[0]);
+    run.agent(1).sayBytes(frame);
     const report = await run.report();
     expect(report.verdict).toBe('pass');
     const warnings = run.events.flatMap((event) => (event.type === 'warning' ? [event.text] : []));

@@ -82,6 +82,8 @@ describe.concurrent('the delivery ledger of a run', { timeout: 20_000 }, () => {
     const limits = { agentGraceUs: 300_000, onAgentLoss: 'degrade' } as const;
     const run = await scene(test, planOf({ ...ECHO, limits }), [WHOLE, WHOLE]);
     await run.seen(inStage('load'));
+    const [now] = run.handle.figures?.thresholds() ?? [];
+    expect(now?.remark).toBe('the delivery ledger is made when the run is over');
     run.agent(1).die();
     const report = await run.report();
     expect(report.verdict).toBe('inconclusive');

@@ -128,7 +128,9 @@ export class Measurements {
   /** How the thresholds would come out if the run ended now. */
   thresholdsNow(): readonly ThresholdResult[] {
     // A judge's word is final, so a copy of it is asked.
-    return new Judge(this.#judgeOptions, this.judge.toJSON()).finish();
+    const copy = new Judge(this.#judgeOptions, this.judge.toJSON());
+    copy.takeLedger([], 'the delivery ledger is made when the run is over');
+    return copy.finish();
   }
 
   /** Nobody waits for the agent's frames any more, and what it held is gone. */

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { brokerTest as test } from '../fixtures/broker-test.ts';
+import { certificate, noCertificate } from '../fixtures/certificate.ts';
 import { devicesPlan } from '../fixtures/plans.ts';
 import { reportOf, type SquallResult, startSquall } from '../fixtures/squall.ts';
 
@@ -37,6 +38,49 @@ describe.concurrent('agents started by hand', { timeout: 60_000 }, () => {
     expect(figures(overController)).toEqual(figures(composed));
     const ids = reportOf(overRun).agents.map((agent) => agent.id);
     expect(ids).toEqual(['east', 'north', 'south']);
+  });
+
+  test('join over TLS where the certificate is known, and say why where it is not', async ({
+    broker,
+    workspace,
+    skip,
+  }) => {
+    const reason = noCertificate();
+    if (reason !== null) skip(reason);
+    const { cert, key } = certificate(workspace.folder);
+    const plan = workspace.plan(devicesPlan({ url: broker.url, clients: 20 }));
+    const out = workspace.out();
+    const args = ['run', plan, '--agents-external', '1', '--listen', 'localhost:0', '--out', out];
+    const tls = ['--tls-cert', cert, '--tls-key', key];
+    const run = startSquall([...args, ...tls], out, { env: TOKEN });
+    const url = (await run.seen(/wss:\/\/localhost:\d+/))[0];
+    const agent = (env: Record<string, string>) =>
+      startSquall(['agent', '--controller', url, '--workers', '1'], '', {
+        env: { ...TOKEN, ...env },
+      });
+    const stranger = agent({});
+    await stranger.seen(/no link to wss:.*self-signed certificate/);
+    stranger.child.kill('SIGTERM');
+    const friend = agent({ NODE_EXTRA_CA_CERTS: cert });
+    const result = await run.result;
+    for (const each of [stranger, friend]) each.child.kill('SIGTERM');
+    await Promise.all([stranger.result, friend.result]);
+    expect(result.code).toBe(0);
+  });
+
+  test('of other machines need a token and TLS, and half of a pair is refused', async ({
+    broker,
+    workspace,
+  }) => {
+    const plan = workspace.plan(devicesPlan({ url: broker.url, clients: 1 }));
+    const refusal = async (options: readonly string[]) => {
+      const result = await workspace.run([plan, '--agents-external', '1', ...options]);
+      return `${result.code} ${result.stderr}`;
+    };
+    expect(await refusal(['--listen', '0.0.0.0:0'])).toMatch(/^2 .*join token and TLS/s);
+    expect(await refusal(['--tls-cert', plan])).toMatch(/^2 .*belong together/s);
+    const noPem = ['--tls-cert', plan, '--tls-key', plan];
+    expect(await refusal(noPem)).toMatch(/^2 .*certificate and key cannot be used/s);
   });
 });
 

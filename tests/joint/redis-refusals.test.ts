@@ -1,11 +1,12 @@
 import { inspect } from 'node:util';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { SquallError } from '@squall/core/errors';
 import { parseRedisAddress, RedisBus, RedisBusSender } from '@squall/redis-bus';
 import { describe, expect } from 'vitest';
+import { certificate, noCertificate } from '../fixtures/certificate.ts';
 import { freePort } from '../fixtures/process.ts';
 import { DrivingAgent, FoldingController } from '../fixtures/redis-agent.ts';
 import { QUICK, RedisRig, UNDISTURBED } from '../fixtures/redis-rig.ts';
@@ -116,7 +117,8 @@ describe('TLS', () => {
     startRedis: start,
     skip,
   }) => {
-    if (spawnSync('openssl', ['version']).error !== undefined) skip('openssl is not on PATH');
+    const reason = noCertificate();
+    if (reason !== null) skip(reason);
     const folder = mkdtempSync(path.join(tmpdir(), 'squall-tls-'));
     const { cert, key } = certificate(folder);
     const port = await freePort();
@@ -152,13 +154,3 @@ console.log('taken up to', await sender.send([frame]));
 await sender.close();
 await bus.close();
 `;
-
-function certificate(folder: string): { cert: string; key: string } {
-  const [cert, key] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const kind = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1'];
-  execFileSync('openssl', [...kind, ...subject, '-keyout', key, '-out', cert], {
-    stdio: 'ignore',
-  });
-  return { cert, key };
-}

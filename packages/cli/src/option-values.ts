@@ -75,15 +75,15 @@ export function splitSize(text: string): SplitSize {
   );
 }
 
-/** `ws://host:port`, or the `http://` address of the same port. */
+/** `ws://host:port`, or the `http://` address of the same port; with TLS `wss://` or `https://`. */
 export function controllerUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
-  const known = url?.protocol === 'ws:' || url?.protocol === 'http:';
-  if (known && url.hostname !== '') return text.replace(/^http/, 'ws');
+  const known = /^(ws|http)s?:$/.test(url?.protocol ?? '');
+  if (known && url?.hostname !== '') return text.replace(/^http/, 'ws');
   throw new InvalidArgumentError('It must be an address such as ws://127.0.0.1:4747.');
 }
 
-/** `http://host:port`, or the `ws://` address of the same port. */
+/** `http://host:port`, or the `ws://` address of the same port; with TLS `https://` or `wss://`. */
 export function apiUrl(text: string): string {
   return controllerUrl(text).replace(/^ws/, 'http');
 }

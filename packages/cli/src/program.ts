@@ -94,6 +94,9 @@ const LOCAL_ONLY = [
   'local',
   'redis',
   'redisForAgents',
+  'tlsCert',
+  'tlsKey',
+  'unencrypted',
   'withBroker',
   'workers',
 ];
@@ -227,6 +230,9 @@ function addListenOptions(command: Command): void {
     )
     .addOption(tokenOption())
     .option('--token-file <file>', 'a file that holds the join token')
+    .option('--tls-cert <file>', 'encrypt the port: certificate (chain) in PEM form')
+    .option('--tls-key <file>', 'and its key; agents then dial wss://')
+    .option('--unencrypted', 'with a token: listen for other machines without TLS')
     .addOption(
       new Option(
         '--redis <url>',

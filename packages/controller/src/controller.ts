@@ -6,6 +6,7 @@ import { LinkBus } from './bus/link-bus.ts';
 import { clockDomain } from './clock-domain.ts';
 import { type AgentView, viewOf } from './hub/agent-view.ts';
 import { AgentHub } from './hub/hub.ts';
+import type { TlsIdentity } from './hub/listen.ts';
 import { RUN_TIMING, type RunTiming } from './limits.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { AgentQueue } from './run/agent-queue.ts';
@@ -19,10 +20,12 @@ import type { Store } from './store/store.ts';
 import { systemTime, type TimeSource } from './time-source.ts';
 
 export interface ControllerOptions {
-  /** A loopback address, unless `remote` is set: the link is not encrypted in this version. */
+  /** A loopback address, unless there are `token` and `tls`, or `token` and `unencrypted`. */
   readonly host: string;
-  /** Takes addresses that other machines reach, too. Needs a token. */
-  readonly remote?: boolean;
+  /** Encrypts agents' links and requests alike. */
+  readonly tls?: TlsIdentity;
+  /** Somebody said that the network is trusted, or that others encrypt. */
+  readonly unencrypted?: boolean;
   /** 0 takes any free port. */
   readonly port: number;
   /** What agents must show; without it, whoever reaches the address is let in. */
@@ -51,7 +54,7 @@ interface ResumedRun {
 
 export interface Controller {
   readonly port: number;
-  /** Where agents dial: `ws://127.0.0.1:4747`. */
+  /** Where agents dial: `ws://127.0.0.1:4747`, with TLS `wss://…`. */
   readonly url: string;
   /** Address of the bus, fit to be printed; null where frames travel on the agents' own links. */
   readonly bus: string | null;
@@ -77,15 +80,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
   const timing = { ...RUN_TIMING, ...options.timing };
   // First what is most likely to be wrong, so that nothing has to be undone for it.
   const redis = options.redis === undefined ? null : await RedisBus.open(options.redis);
-  const hub = await AgentHub.open({
-    host: options.host,
-    port: options.port,
-    token: options.token ?? null,
-    time,
-    logger,
-    remote: options.remote === true && options.token !== undefined,
-    ...(options.requests === undefined ? {} : { requests: options.requests }),
-  });
+  const hub = await openHub(options, { time, logger });
   const bus: RunBus = redis ?? new LinkBus(hub);
   const queue = new AgentQueue(() => hub.sessions());
   const runs = new Set<RunHandle>();
@@ -113,7 +108,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
   }
   return {
     port: hub.port,
-    url: `ws://${options.host.includes(':') ? `[${options.host}]` : options.host}:${hub.port}`,
+    url: addressOf(options, hub.port),
     bus: redis?.shown ?? null,
     agents: () => hub.sessions().map(viewOf),
     onAgents: (listener) => hub.onChange(listener),
@@ -127,4 +122,25 @@ export async function startController(options: ControllerOptions): Promise<Contr
       await hub.close();
     },
   };
+}
+
+function openHub(
+  { host, port, token, tls, unencrypted, requests }: ControllerOptions,
+  { time, logger }: { time: TimeSource; logger: Logger },
+): Promise<AgentHub> {
+  return AgentHub.open({
+    host,
+    port,
+    token: token ?? null,
+    time,
+    logger,
+    remote: token !== undefined && (tls !== undefined || unencrypted === true),
+    ...(tls === undefined ? {} : { tls }),
+    ...(requests === undefined ? {} : { requests }),
+  });
+}
+
+function addressOf({ host, tls }: ControllerOptions, port: number): string {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `${tls === undefined ? 'ws' : 'wss'}://${name}:${port}`;
 }

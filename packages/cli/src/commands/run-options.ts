@@ -1,8 +1,9 @@
+import type { EncryptionOptions } from '../encryption.ts';
 import type { HostAndPort } from '../option-values.ts';
 import type { OutputOptions } from '../output-files.ts';
 
 /** Options that `run` and `controller` share, as commander hands them over. */
-interface SharedRunOptions extends OutputOptions {
+interface SharedRunOptions extends OutputOptions, EncryptionOptions {
   readonly var?: Readonly<Record<string, string>>;
   readonly scale?: number;
   readonly label?: Readonly<Record<string, string>>;

@@ -8,9 +8,11 @@ import {
   writeReport,
   writeWhole,
 } from '@squall/controller';
+import { SquallError } from '@squall/core/errors';
 import type { Plan } from '@squall/core/plan';
 import { type Report, toJunit } from '@squall/core/report';
 import { checkDescriptors } from '../descriptor-failure.ts';
+import { encryption } from '../encryption.ts';
 import { EXIT } from '../exit-codes.ts';
 import { DEFAULT_OUT, prepareOutput } from '../output-files.ts';
 import { type LoadedPlan, loadPlan, type PlanRequest } from '../plan-file.ts';
@@ -86,6 +88,11 @@ function withBroker(request: PlanRequest, broker: string | null): PlanRequest {
 }
 
 function openController(options: RunCommandOptions, token: string): Promise<Controller> {
+  if (options.tlsCert !== undefined && options.agentsExternal === undefined) {
+    throw new SquallError('SQ_USAGE', '--tls-cert is for agents of other machines', {
+      hint: 'leave it out, or start the agents yourself and give --agents-external',
+    });
+  }
   const { host, port } = options.listen ?? { host: '127.0.0.1', port: 0 };
   const usual = options.agentsExternal === undefined ? LOCAL_AGENTS_US : undefined;
   const agentsUs = options.agentsTimeout ?? usual;
@@ -93,6 +100,7 @@ function openController(options: RunCommandOptions, token: string): Promise<Cont
     host,
     port,
     token,
+    ...encryption(options),
     ...(agentsUs === undefined ? {} : { timing: { agentsUs } }),
     ...redisOf(options),
   });

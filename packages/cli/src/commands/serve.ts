@@ -1,11 +1,11 @@
 import { type Service, startService } from '@squall/controller/service';
-import { SquallError } from '@squall/core/errors';
+import { type EncryptionOptions, encryption } from '../encryption.ts';
 import type { HostAndPort } from '../option-values.ts';
 import { redisOf, type RedisOptions } from '../redis-options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { joinToken, type TokenSource } from '../token.ts';
 
-export interface ServeOptions extends TokenSource, RedisOptions {
+export interface ServeOptions extends TokenSource, RedisOptions, EncryptionOptions {
   readonly listen?: HostAndPort;
   readonly store: string;
   readonly agentToken?: string;
@@ -29,18 +29,9 @@ export async function serveCommand(
 ): Promise<void> {
   const token = joinToken(options);
   const listen = options.listen ?? DEFAULT_ADDRESS;
-  if (token === null && !isLocal(listen.host)) {
-    throw new SquallError(
-      'SQ_USAGE',
-      `without a token the controller does not listen on ${listen.host}`,
-      {
-        hint: 'set SQUALL_TOKEN or give --token-file, or listen on 127.0.0.1',
-      },
-    );
-  }
   const service = await startService({
     ...listen,
-    remote: token !== null,
+    ...encryption(options),
     version,
     store: options.store,
     retentionMs: options.retention === 'forever' ? null : options.retention / 1_000,
@@ -54,7 +45,7 @@ export async function serveCommand(
     ...redisOf(options),
   });
   terminal.log(`listening on ${service.url.replace(/^ws/, 'http')} (agents: ${service.url})`);
-  if (!isLocal(listen.host)) terminal.log('warning: nothing on this port is encrypted');
+  if (options.unencrypted === true) terminal.log('warning: nothing on this port is encrypted');
   if (service.bus !== null) terminal.log(`measurements travel through ${service.bus}`);
   if (service.activeRuns > 0) terminal.log(`${service.activeRuns} runs are taken up again`);
   await untilTold(service, terminal);
@@ -88,8 +79,4 @@ function firstSignal(): Promise<NodeJS.Signals> {
     };
     for (const name of SIGNALS) process.on(name, listen);
   });
-}
-
-function isLocal(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

@@ -16,7 +16,7 @@ import {
 import type { Logger } from '../logger.ts';
 import type { TimeSource } from '../time-source.ts';
 import { Link } from './link.ts';
-import { listen } from './listen.ts';
+import { listen, type TlsIdentity } from './listen.ts';
 import { AgentSession, type Reservation, type SessionOwner } from './session.ts';
 import { sameToken } from './token.ts';
 
@@ -36,6 +36,7 @@ export interface HubOptions {
   readonly logger: Logger;
   /** Addresses that other machines reach are taken, too. */
   readonly remote?: boolean;
+  readonly tls?: TlsIdentity;
   /** Plain HTTP on the same port. */
   readonly requests?: RequestListener;
 }

@@ -1,26 +1,35 @@
 import { lookup } from 'node:dns/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { SquallError } from '@squall/core/errors';
 
 export interface ListenAddress {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** Takes addresses that other machines reach, too: somebody said that it is to be so. */
+  /** Takes addresses that other machines reach, too. */
   readonly remote?: boolean;
+  /** Encrypts everything on the port. */
+  readonly tls?: TlsIdentity;
   /** What comes without a wish for a WebSocket. */
   readonly requests?: RequestListener;
 }
 
+/** What the controller shows to agents and callers, PEM. */
+export interface TlsIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
 /**
- * Opens the controller's port. The control link is not encrypted in this version, so without another
- * word only loopback addresses are taken: a join token that crosses a network in the clear protects
- * little.
- * @throws SquallError SQ_LISTEN when the address is not local, taken or not allowed.
+ * Opens the controller's port. Without a join token and TLS only loopback addresses are taken: a
+ * token that crosses a network in the clear protects little.
+ * @throws SquallError SQ_LISTEN when the address is not local, taken or not allowed, or when
+ * certificate and key do not fit.
  */
 export async function listen(address: ListenAddress): Promise<{ server: Server; port: number }> {
   const host = await resolved(address);
-  const server = createServer(address.requests ?? refuse);
+  const server = serverFor(address);
   await new Promise<void>((resolve, reject) => {
     const failed = (cause: NodeJS.ErrnoException) => reject(listenError(address, cause));
     server.once('error', failed);
@@ -31,6 +40,19 @@ export async function listen(address: ListenAddress): Promise<{ server: Server; 
   });
   const bound = server.address();
   return { server, port: bound !== null && typeof bound === 'object' ? bound.port : address.port };
+}
+
+function serverFor({ tls, requests = refuse }: ListenAddress): Server {
+  if (tls === undefined) return createServer(requests);
+  try {
+    return createTlsServer({ ...tls, minVersion: 'TLSv1.2' }, requests);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SquallError('SQ_LISTEN', `certificate and key cannot be used: ${why}`, {
+      hint: 'give a PEM certificate (chain) and the PEM key that belongs to it',
+      cause,
+    });
+  }
 }
 
 const refuse: RequestListener = (_request, response) => {
@@ -49,7 +71,7 @@ async function resolved({ host, remote = false }: ListenAddress): Promise<string
     'SQ_LISTEN',
     `without a join token and TLS the controller listens on loopback only, not on ${host}`,
     {
-      hint: 'listen on 127.0.0.1 and let agents of other machines in through an encrypted tunnel',
+      hint: 'give a token, --tls-cert and --tls-key, or listen on 127.0.0.1',
       path: host,
     },
   );

@@ -71,7 +71,7 @@ async function resolved({ host, remote = false }: ListenAddress): Promise<string
     'SQ_LISTEN',
     `without a join token and TLS the controller listens on loopback only, not on ${host}`,
     {
-      hint: 'give a token, --tls-cert and --tls-key, or listen on 127.0.0.1',
+      hint: 'set SQUALL_TOKEN and give --tls-cert and --tls-key, or listen on 127.0.0.1',
       path: host,
     },
   );

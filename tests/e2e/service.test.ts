@@ -225,7 +225,8 @@ describe('what is asked wrongly', { timeout: 60_000 }, () => {
     );
     expect(both.code).toBe(2);
     expect(both.stderr).toContain('--with-broker');
-    const open = await squall(['controller', '--listen', '0.0.0.0:0'], {
+    const store = `${workspace.folder}/open.db`;
+    const open = await squall(['controller', '--listen', '0.0.0.0:0', '--store', store], {
       env: { SQUALL_TOKEN: undefined },
     });
     expect(open.code).toBe(2);

@@ -59,7 +59,10 @@ describe('values of options', () => {
       expect(controllerUrl(text)).toBe('ws://127.0.0.1:7000');
       expect(apiUrl(text)).toBe('http://127.0.0.1:7000');
     }
-    for (const wrong of ['127.0.0.1:7000', 'ws://', 'wss://x:1', 'https://x:1', 'ftp://x']) {
+    expect(controllerUrl('https://x:1')).toBe('wss://x:1');
+    expect(controllerUrl('wss://x:1')).toBe('wss://x:1');
+    expect(apiUrl('wss://x:1')).toBe('https://x:1');
+    for (const wrong of ['127.0.0.1:7000', 'ws://', 'wss://', 'ftp://x']) {
       expect(() => controllerUrl(wrong)).toThrow(/ws:\/\//);
     }
   });

@@ -3,6 +3,7 @@
 import { createInterface } from 'node:readline';
 import { startMosquitto } from './broker.js';
 import { startSocketPublisher } from './controls.js';
+import { LOAD, pacedPlan } from './paced-load.js';
 import { median, spread } from './statistics.js';
 import { startWorker } from './worker-host.js';
 
@@ -11,7 +12,6 @@ const ROUNDS = 5;
 const WARM_UP_MS = 8000;
 const WINDOW_S = 8;
 const MOST_BYTES_A_MESSAGE = 1;
-const LOAD = { host: '127.0.0.1', clients: 1000, everyMs: 100, payloadBytes: 200 };
 
 /** A young generation so large, and a collector so lazy, that nothing is collected in a round. */
 const EXEC_ARGV = [
@@ -20,21 +20,6 @@ const EXEC_ARGV = [
   '--max-semi-space-size=1024',
   `--import=${new URL('heap-probe.js', import.meta.url).href}`,
 ];
-
-const planText = (port) => `
-squall: 1
-name: allocation
-targets: { broker: { protocol: mqtt, urls: ["mqtt://127.0.0.1:${port}"] } }
-groups:
-  devices:
-    target: broker
-    clients: ${LOAD.clients}
-    connect: { rate: 2000/s, keepAlive: 60s }
-    publish: { topic: "bench/{{n:05}}/up", qos: 1, payload: ${LOAD.payloadBytes}B, every: ${LOAD.everyMs}ms }
-stages:
-  - { name: connect, run: { devices: connect } }
-  - { name: publish, run: { devices: publish }, for: 10m }
-`;
 
 export async function allocation() {
   const broker = await startMosquitto();
@@ -66,7 +51,7 @@ export async function allocation() {
 }
 
 async function worker(port) {
-  const host = await startWorker(planText(port), { execArgv: EXEC_ARGV });
+  const host = await startWorker(pacedPlan('allocation', port), { execArgv: EXEC_ARGV });
   const lines = createInterface({ input: host.child.stdout })[Symbol.asyncIterator]();
   const probe = async () => {
     host.child.kill('SIGUSR2');

@@ -2,6 +2,7 @@
 // on, beside bare MQTT.js clients and a C epoll loop, in interleaved rounds.
 import { startMosquitto } from './broker.js';
 import { compileEpollPublisher, startEpollPublisher, startMqttJsPublisher } from './controls.js';
+import { LOAD, pacedPlan } from './paced-load.js';
 import { cpuSeconds } from './process-figures.js';
 import { median, spread } from './statistics.js';
 import { startWorker } from './worker-host.js';
@@ -9,26 +10,10 @@ import { startWorker } from './worker-host.js';
 const ROUNDS = 5;
 const SETTLE_MS = 2000;
 const WINDOW_S = 8;
-const LOAD = { host: '127.0.0.1', clients: 1000, everyMs: 100, payloadBytes: 200 };
 
 /** Least messages per CPU-second as a multiple of MQTT.js, and most CPU per message of the C loop. */
 const LEAST_OVER_MQTTJS = 1.9;
 const MOST_OVER_C = 1.3;
-
-const planText = (port) => `
-squall: 1
-name: publish-paced
-targets: { broker: { protocol: mqtt, urls: ["mqtt://127.0.0.1:${port}"] } }
-groups:
-  devices:
-    target: broker
-    clients: ${LOAD.clients}
-    connect: { rate: 2000/s, keepAlive: 60s }
-    publish: { topic: "bench/{{n:05}}/up", qos: 1, payload: ${LOAD.payloadBytes}B, every: ${LOAD.everyMs}ms }
-stages:
-  - { name: connect, run: { devices: connect } }
-  - { name: publish, run: { devices: publish }, for: 10m }
-`;
 
 export async function publishPaced() {
   const broker = await startMosquitto();
@@ -60,7 +45,7 @@ async function control(start) {
 
 /** The same of the whole worker process, between two of its slices. */
 async function worker(port) {
-  const host = await startWorker(planText(port));
+  const host = await startWorker(pacedPlan('publish-paced', port));
   await host.completeStage(0);
   host.enterStage(1);
   await pause(SETTLE_MS);

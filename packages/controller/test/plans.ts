@@ -35,13 +35,17 @@ export function planOf(sketch: PlanSketch): Plan {
     name: 'controller-test',
     description: '',
     labels: { team: 'test' },
+    files: {},
     vars: {},
     targets: {
       broker: {
         name: 'broker',
         protocol: 'mqtt',
-        urls: [{ scheme: 'mqtt', host: '127.0.0.1', port: 1883 }],
+        urls: [{ scheme: 'mqtt', host: '127.0.0.1', port: 1883, path: '' }],
         version: '3.1.1',
+        spread: 'round-robin',
+        tls: null,
+        ws: null,
       },
     },
     groups: [
@@ -52,6 +56,9 @@ export function planOf(sketch: PlanSketch): Plan {
         clientId: '{{run}}-{{group}}-{{n}}',
         username: null,
         password: null,
+        from: null,
+        sourceAddresses: [],
+        respond: [],
         connect: {
           ratePerS: 1_000,
           keepAliveS: 60,
@@ -60,6 +67,10 @@ export function planOf(sketch: PlanSketch): Plan {
           retries: 3,
           backoffMinUs: 1_000_000,
           backoffMaxUs: 8_000_000,
+          sessionExpiryS: null,
+          will: null,
+          properties: null,
+          auth: null,
         },
         publish: [
           {
@@ -68,17 +79,37 @@ export function planOf(sketch: PlanSketch): Plan {
             topic: 't/{{n}}',
             qos: 1,
             retain: false,
-            payload: { kind: 'size', bytes: 100 },
+            payload: { kind: 'size', bytes: 100, fill: 'repeat' },
             pace: { kind: 'rate', perS: 10 },
+            arrivals: 'even',
+            phase: 'even',
             inflight: 32,
             ackTimeoutUs: 30_000_000,
             count: null,
             verify: true,
+            expiryS: null,
+            topicAlias: null,
+            properties: null,
+            request: null,
           },
         ],
         subscribe:
           sketch.subscribes === true
-            ? [{ name: null, subject: 'devices', topics: ['t/{{n}}'], qos: 1 }]
+            ? [
+                {
+                  name: null,
+                  subject: 'devices',
+                  topics: ['t/{{n}}'],
+                  qos: 1,
+                  share: null,
+                  options: {
+                    noLocal: false,
+                    retainAsPublished: false,
+                    retainHandling: 0,
+                    identifier: null,
+                  },
+                },
+              ]
             : [],
       },
     ],

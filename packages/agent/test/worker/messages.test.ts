@@ -38,7 +38,10 @@ const text = (value: string): { payload: Payload; verify: false } => {
 
 describe('messages', () => {
   test('carry a stamp with client, number, due and send time, valid for the whole payload', () => {
-    const { make } = sourceOf({ topic: 'd/{{n}}', payload: { kind: 'size', bytes: 64 } });
+    const { make } = sourceOf({
+      topic: 'd/{{n}}',
+      payload: { kind: 'size', bytes: 64, fill: 'repeat' },
+    });
     const reader = new StampReader();
     for (const position of [0, 1, 2]) {
       const { topic, payload } = make(position, position + 10);
@@ -51,7 +54,10 @@ describe('messages', () => {
   });
 
   test('without verification are bare bytes, the same in every run', () => {
-    const { make } = sourceOf({ payload: { kind: 'size', bytes: 64 }, verify: false });
+    const { make } = sourceOf({
+      payload: { kind: 'size', bytes: 64, fill: 'repeat' },
+      verify: false,
+    });
     const { payload } = make(0);
     expect(new StampReader().read(payload, 0, 64)).not.toBe(STAMP_OK);
     expect(crc32(payload, 0, 64)).toBe(crc32(make(2).payload, 0, 64));

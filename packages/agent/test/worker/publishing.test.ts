@@ -175,7 +175,7 @@ describe('QoS 0', () => {
 
   test('treats 64 KiB in user space as a full window: "backpressure"', () => {
     const run = publishRun({
-      stream: { qos: 0, payload: { kind: 'size', bytes: 30_000 } },
+      stream: { qos: 0, payload: { kind: 'size', bytes: 30_000, fill: 'repeat' } },
       backlogUs: 300e3,
       forUs: 2e6,
     });
@@ -284,7 +284,11 @@ describe('limits by index', () => {
 
   test('a closed loop at QoS 0 stops at 64 KiB in user space', () => {
     const run = publishRun({
-      stream: { qos: 0, pace: { kind: 'max' }, payload: { kind: 'size', bytes: 10_000 } },
+      stream: {
+        qos: 0,
+        pace: { kind: 'max' },
+        payload: { kind: 'size', bytes: 10_000, fill: 'repeat' },
+      },
       forUs: 1e6,
     });
     run.broker.takes = () => false;

@@ -10,6 +10,7 @@ import type { AgentShare } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
 import { compileTemplate } from '@squall/core/template';
 import type { Judge } from '@squall/core/thresholds';
+import { streamTopics } from '@squall/core/schedule';
 
 /** A page and whose it is. */
 export interface AgentPage {
@@ -85,7 +86,7 @@ export class RunLedger {
     const { plan, secrets } = this.#scene;
     if (secrets !== null) return false;
     const texts = plan.groups.flatMap((group) => [
-      ...group.publish.map((stream) => stream.topic),
+      ...group.publish.flatMap(streamTopics),
       ...group.subscribe.flatMap((entry) => entry.topics),
     ]);
     return texts.flatMap(valuesIn).length > 0;

@@ -1,6 +1,7 @@
 import type { Plan, PublishStream, SubscribeEntry } from '../plan/plan.ts';
 import { compileTemplate, type Template } from '../template/index.ts';
 import { sharedFilter } from './matches-filter.ts';
+import { streamTopics } from '../schedule/index.ts';
 
 /** A publish stream, numbered through the whole plan: the number stands in its stamps. */
 export interface LedgerStream {
@@ -52,7 +53,7 @@ export function ledgerPlan(plan: Plan): LedgerPlan {
     firstClient.push(clients);
     clients += count;
     for (const spec of publish) {
-      const topic = compileTemplate(spec.topic);
+      const topic = compileTemplate(streamTopics(spec)[0] ?? '');
       streams.push({ index: streams.length, group, spec, topic, outside: whyOutside(spec) });
     }
     const own: LedgerFilter[] = [];
@@ -73,8 +74,11 @@ export function ledgerPlan(plan: Plan): LedgerPlan {
  * Why the messages of a stream are in no ledger, or null where they are.
  * @throws SquallError SQ_PLAN where the topic is not a template.
  */
-export function whyOutside({ verify, topic }: PublishStream): string | null {
-  if (!verify) return 'its messages carry no stamp (verify: off)';
-  if (compileTemplate(topic).perMessage) return 'its topic changes with every message';
+export function whyOutside(stream: PublishStream): string | null {
+  if (!stream.verify) return 'its messages carry no stamp (verify: off)';
+  const topics = streamTopics(stream);
+  if (topics.length > 1) return 'it has several topics';
+  if (topics.some((topic) => compileTemplate(topic).perMessage))
+    return 'its topic changes with every message';
   return null;
 }

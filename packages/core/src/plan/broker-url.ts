@@ -45,7 +45,7 @@ function parseAuthority(authority: string): BrokerUrl | Fault {
   }
   const port = Number(match[3] ?? MQTT_PORT);
   if (port < 1 || port > 65_535) return { message: `there is no port ${port}`, hint: '1 to 65535' };
-  return { scheme: 'mqtt', host, port };
+  return { scheme: 'mqtt', host, port, path: '' };
 }
 
 export function isFault(parsed: BrokerUrl | Fault): parsed is Fault {

@@ -8,6 +8,11 @@ export interface Plan {
   readonly name: string;
   readonly description: string;
   readonly labels: Readonly<Record<string, string>>;
+  /**
+   * Files that the plan names, by the name it gives them. Only what they are stands here; what is in
+   * them travels beside the plan, to those who need it.
+   */
+  readonly files: Readonly<Record<string, FileFacts>>;
   /** Values of `vars` after `--var`; secrets taken from `{{env.X}}` are never in here. */
   readonly vars: Readonly<Record<string, string>>;
   readonly targets: Readonly<Record<string, MqttTarget>>;
@@ -23,17 +28,66 @@ export interface Plan {
   readonly backlogUs: number;
 }
 
+export interface FileFacts {
+  readonly bytes: number;
+  /** Of its bytes, 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
 export interface MqttTarget {
   readonly name: string;
   readonly protocol: 'mqtt';
+  /** One or more. */
   readonly urls: readonly BrokerUrl[];
-  readonly version: '3.1.1';
+  readonly version: MqttVersion;
+  /**
+   * How clients go over several addresses: one after the other by index, in contiguous blocks of
+   * equal size (the first ones larger by one where they do not divide), or all to the first one that
+   * answers.
+   */
+  readonly spread: Spread;
+  /** Of `mqtts` and `wss` addresses; null where none of the addresses has TLS. */
+  readonly tls: TlsSpec | null;
+  /** Of `ws` and `wss` addresses; null where none of the addresses is a WebSocket. */
+  readonly ws: WsSpec | null;
 }
 
+export type MqttVersion = '3.1' | '3.1.1' | '5';
+export type Spread = 'round-robin' | 'blocks' | 'first';
+
 export interface BrokerUrl {
-  readonly scheme: 'mqtt';
+  readonly scheme: 'mqtt' | 'mqtts' | 'ws' | 'wss';
   readonly host: string;
   readonly port: number;
+  /** Path of the WebSocket, from its `/` on; empty for `mqtt` and `mqtts`. */
+  readonly path: string;
+}
+
+/** TLS of a target. Files are names in `Plan.files`. */
+export interface TlsSpec {
+  /** File with the certificates to trust (PEM); null: those that Node.js trusts. */
+  readonly ca: string | null;
+  /** Client certificate (PEM): a name of a file, or a template that gives one for each client. */
+  readonly cert: string | null;
+  /** Its key (PEM), likewise. */
+  readonly key: string | null;
+  /** Name sent as SNI and looked for in the certificate; null: the host of the address. */
+  readonly servername: string | null;
+  /** Whether the broker's certificate is checked. */
+  readonly verify: boolean;
+  /** Null: what Node.js takes. */
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3' | null;
+  /** Protocols offered by ALPN; none where empty. */
+  readonly alpn: readonly string[];
+  /** Whether a client that connects again resumes its TLS session. */
+  readonly resume: boolean;
+}
+
+export interface WsSpec {
+  /** Headers of the upgrade request; values are templates, rendered once a client. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** `mqtt`, with version 3.1 `mqttv3.1` [MQTT-6.0.0-3]. */
+  readonly subprotocol: string;
 }
 
 export interface Group {
@@ -45,9 +99,24 @@ export interface Group {
   readonly clientId: string;
   readonly username: string | null;
   readonly password: string | null;
+  /** The CSV file whose row n is client n's; null where the group has none. */
+  readonly from: CsvSpec | null;
+  /** Local addresses that clients connect from, by turns; empty: what the system chooses. */
+  readonly sourceAddresses: readonly string[];
   readonly connect: ConnectSpec;
   readonly publish: readonly PublishStream[];
   readonly subscribe: readonly SubscribeEntry[];
+  readonly respond: readonly RespondSpec[];
+}
+
+/** A CSV file with one row a client. Rows travel only to the agents whose clients they are. */
+export interface CsvSpec {
+  /** Name in `Plan.files`. */
+  readonly file: string;
+  /** Names of the columns, which `{{csv.x}}` calls by. */
+  readonly columns: readonly string[];
+  /** Rows below the header, at least as many as the group has clients. */
+  readonly rows: number;
 }
 
 export interface ConnectSpec {
@@ -62,31 +131,153 @@ export interface ConnectSpec {
   readonly retries: number;
   readonly backoffMinUs: number;
   readonly backoffMaxUs: number;
+  /**
+   * Session Expiry Interval, s, 0 to 4,294,967,295 (never) [MQTT-3.1.2.11.2]; MQTT 5 only. Null: the
+   * property is not sent. Where the plan says nothing, `cleanStart: false` under MQTT 5 keeps the
+   * session for ever, as in 3.1.1.
+   */
+  readonly sessionExpiryS: number | null;
+  readonly will: WillSpec | null;
+  /** MQTT 5 only. */
+  readonly properties: ConnectProperties | null;
+  /** Enhanced authentication (MQTT 5) with the group's user name and password. */
+  readonly auth: AuthSpec | null;
 }
+
+export interface WillSpec {
+  readonly topic: string;
+  readonly payload: Payload;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  /** Will Delay Interval, s; null: not sent. MQTT 5 only, as are the two below. */
+  readonly delayS: number | null;
+  readonly expiryS: number | null;
+  readonly properties: MessageProperties | null;
+}
+
+/** Properties of CONNECT; null: not sent [MQTT-3.1.2.11]. */
+export interface ConnectProperties {
+  /** 1–65,535. */
+  readonly receiveMaximum: number | null;
+  /** Bytes, 1–4,294,967,295. */
+  readonly maximumPacketSize: number | null;
+  /** Aliases that the broker may use towards a client, 0–65,535. */
+  readonly topicAliasMaximum: number | null;
+  readonly requestResponseInformation: boolean | null;
+  readonly requestProblemInformation: boolean | null;
+  readonly userProperties: readonly UserProperty[];
+}
+
+/** A User Property; the value is a template. A name may stand more than once. */
+export interface UserProperty {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface AuthSpec {
+  readonly method: 'SCRAM-SHA-256';
+}
+
+export type Qos = 0 | 1 | 2;
 
 export interface PublishStream {
   /** Null where the group has one unnamed stream. */
   readonly name: string | null;
   /** `group` or `group.stream`: the label of its series and what stages and thresholds call it. */
   readonly subject: string;
-  readonly topic: string;
-  readonly qos: 0 | 1;
+  /** A topic template, or several of them with weights: `core/schedule` says which message gets which. */
+  readonly topic: string | readonly TopicChoice[];
+  readonly qos: Qos;
   readonly retain: boolean;
   readonly payload: Payload;
   readonly pace: Pace;
-  /** In-flight window a client (QoS 1), ≥ 1. */
+  /** How due times are spread: evenly, or as a Poisson process of the same mean. */
+  readonly arrivals: 'even' | 'poisson';
+  /** Where clients begin in their period: spread evenly over it, or each at a random place. */
+  readonly phase: 'even' | 'random';
+  /** In-flight window a client (QoS 1 and 2), ≥ 1. */
   readonly inflight: number;
   readonly ackTimeoutUs: number;
   /** Exact number of messages of this stream over the whole group, in each stage that runs it. */
   readonly count: number | null;
   /** Whether payloads carry the stamp (`measurement.md` 4). */
   readonly verify: boolean;
+  /** Message Expiry Interval, s; null: not sent. MQTT 5 only, as are the two below. */
+  readonly expiryS: number | null;
+  /** Topic aliases that a client may use, 1–65,535, as far as the broker lets it; null: none. */
+  readonly topicAlias: number | null;
+  readonly properties: MessageProperties | null;
+  /** Each message asks for an answer, whose round-trip time is measured. */
+  readonly request: RequestSpec | null;
+}
+
+export interface TopicChoice {
+  readonly template: string;
+  /** Whole, ≥ 1: so many messages of each sum of all weights. */
+  readonly weight: number;
+}
+
+/** Properties of PUBLISH and of a will [MQTT-3.3.2.3]; texts are templates, null: not sent. */
+export interface MessageProperties {
+  readonly contentType: string | null;
+  readonly responseTopic: string | null;
+  /** UTF-8 of what is rendered. */
+  readonly correlationData: string | null;
+  /** 0: bytes, 1: UTF-8 text. */
+  readonly payloadFormat: 0 | 1 | null;
+  readonly userProperties: readonly UserProperty[];
+}
+
+/** What makes the messages of a stream requests. Its clients subscribe to `responseTopic` themselves. */
+export interface RequestSpec {
+  /** Where answers are wanted: a template, rendered once a client. */
+  readonly responseTopic: string;
+  /** QoS asked for in that subscription. */
+  readonly qos: Qos;
+  /** An answer that comes later counts as none. */
+  readonly timeoutUs: number;
+}
+
+/** Clients that answer what comes in on a topic. */
+export interface RespondSpec {
+  /** Null where the group has one unnamed entry. */
+  readonly name: string | null;
+  /** `group` or `group.entry`. */
+  readonly subject: string;
+  /** Filter templates of the requests, ≥ 1. */
+  readonly topics: readonly string[];
+  /** QoS of that subscription and of the answers. */
+  readonly qos: Qos;
+  /** Template of the answer's topic; null: the Response Topic of the request (MQTT 5). */
+  readonly to: string | null;
+  /** Null: the payload of the request goes back. */
+  readonly payload: Payload | null;
+  /** How long a client thinks before it answers. */
+  readonly delayUs: number;
 }
 
 export type Payload =
-  | { readonly kind: 'size'; readonly bytes: number }
+  /**
+   * Made-up bytes. `repeat`: bytes that no compression shrinks, the same in every message; `random`:
+   * such bytes, others in every message; `compressible`: text that shrinks to about a quarter, the
+   * same in every message.
+   */
+  | {
+      readonly kind: 'size';
+      readonly bytes: number;
+      readonly fill: 'repeat' | 'random' | 'compressible';
+    }
+  /** Sent as it is, UTF-8. */
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'hex'; readonly hex: string };
+  | { readonly kind: 'hex'; readonly hex: string }
+  /** A template, rendered for each message as far as it changes. */
+  | { readonly kind: 'template'; readonly template: string }
+  /** JSON in its shortest form, as a template. */
+  | { readonly kind: 'json'; readonly template: string }
+  /** The bytes of a file: a name in `Plan.files`. */
+  | { readonly kind: 'file'; readonly file: string }
+  /** The files of a directory, one after the other: names in `Plan.files`, ≥ 1, sorted. */
+  | { readonly kind: 'files'; readonly files: readonly string[] };
 
 export type Pace =
   /** One message a client every `everyUs`. */
@@ -94,14 +285,47 @@ export type Pace =
   /** `perS` messages a second over the whole group; fractions are exact. */
   | { readonly kind: 'rate'; readonly perS: number }
   /** Closed loop: as fast as the in-flight window lets it. */
-  | { readonly kind: 'max' };
+  | { readonly kind: 'max' }
+  /** A group rate that goes evenly from one to the other, and stays there. */
+  | {
+      readonly kind: 'ramp';
+      readonly fromPerS: number;
+      readonly toPerS: number;
+      readonly overUs: number;
+    }
+  /** Group rates one after the other; the last one stays. */
+  | {
+      readonly kind: 'steps';
+      readonly steps: readonly { readonly perS: number; readonly forUs: number }[];
+    }
+  /** A group rate that jumps to another one for a while. */
+  | {
+      readonly kind: 'spike';
+      readonly basePerS: number;
+      readonly peakPerS: number;
+      readonly atUs: number;
+      readonly forUs: number;
+    };
 
 export interface SubscribeEntry {
   readonly name: string | null;
   readonly subject: string;
-  /** Topic filter templates, ≥ 1. */
+  /** Topic filter templates, ≥ 1. Those of a shared subscription begin with `$share/`. */
   readonly topics: readonly string[];
-  readonly qos: 0 | 1;
+  readonly qos: Qos;
+  /** Group of a shared subscription, a template; null where it is not shared. */
+  readonly share: string | null;
+  readonly options: SubscribeOptions;
+}
+
+/** Options of a subscription [MQTT-3.8.3.1]; MQTT 5 only but for their defaults. */
+export interface SubscribeOptions {
+  readonly noLocal: boolean;
+  readonly retainAsPublished: boolean;
+  /** Retained messages come: 0 always, 1 where the subscription is new, 2 never. */
+  readonly retainHandling: 0 | 1 | 2;
+  /** Subscription Identifier, 1–268,435,455; null: not sent. */
+  readonly identifier: number | null;
 }
 
 export interface Stage {
@@ -126,7 +350,8 @@ export interface StageWork {
 }
 
 export type Activity =
-  | { readonly kind: 'connect' }
+  /** At the group's connect rate where the stage gives none. */
+  | { readonly kind: 'connect'; readonly ratePerS?: number }
   /** `entry` indexes the group's `subscribe`; a bare `subscribe` becomes one activity an entry. */
   | { readonly kind: 'subscribe'; readonly entry: number }
   /** `stream` indexes the group's `publish`; pace and window are the stage's, overrides applied. */
@@ -136,8 +361,30 @@ export type Activity =
       readonly pace: Pace;
       readonly inflight: number;
     }
-  | { readonly kind: 'disconnect' }
+  /** Answers what comes in by the group's `respond` entry. */
+  | { readonly kind: 'respond'; readonly entry: number }
+  | { readonly kind: 'unsubscribe'; readonly entry: number }
+  /** Without `drop` every client goes, by DISCONNECT and for good, at the group's connect rate. */
+  | { readonly kind: 'disconnect'; readonly drop?: DropSpec }
+  /** Clients whose id connects once more while their connection lives: the broker ends the old one. */
+  | { readonly kind: 'takeover'; readonly share: number; readonly ratePerS: number }
+  /** Clients that connect at a rate, stay, and go again. */
+  | { readonly kind: 'churn'; readonly ratePerS: number; readonly stayUs: number }
   | { readonly kind: 'idle' };
+
+/** How clients of a group go, and whether they come back in the same stage. */
+export interface DropSpec {
+  /** Of the group's clients, above 0, at most 1; they are taken by rank, so evenly over all agents. */
+  readonly share: number;
+  /** Over the whole group; null: all at once. */
+  readonly ratePerS: number | null;
+  /** The connection is reset, without DISCONNECT. */
+  readonly abrupt: boolean;
+  /** Sessions are kept for the way back, and subscriptions and messages in flight with them. */
+  readonly keep: boolean;
+  /** Rate of coming back, over the whole group, `afterUs` after the first one goes. */
+  readonly back: { readonly ratePerS: number; readonly afterUs: number } | null;
+}
 
 /** `until:` of a stage, e.g. `producers.bytes_sent >= 100GB`. Judged by the controller. */
 export interface Condition {

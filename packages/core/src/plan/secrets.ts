@@ -1,6 +1,7 @@
 import { parseTemplate } from '../template/index.ts';
 import type { Plan } from './plan.ts';
 import type { PlanPath } from './problem.ts';
+import { streamTopics } from '../schedule/index.ts';
 
 /** Names of the environment variables that the plan's templates need, sorted. */
 export function requiredSecrets(plan: Pick<Plan, 'groups'>): string[] {
@@ -10,7 +11,7 @@ export function requiredSecrets(plan: Pick<Plan, 'groups'>): string[] {
       group.clientId,
       group.username ?? '',
       group.password ?? '',
-      ...group.publish.map((stream) => stream.topic),
+      ...group.publish.flatMap(streamTopics),
       ...group.subscribe.flatMap((entry) => entry.topics),
     ];
     for (const name of texts.flatMap(secretsOf)) names.add(name);

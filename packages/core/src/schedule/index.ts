@@ -7,4 +7,7 @@ export {
   ticksBefore,
 } from './due-time.ts';
 export { MAX_CLIENTS, rankMultiplier, rankOf } from './permutation.ts';
+export { peakPerS, RateProfile, rateProfile } from './rate-profile.ts';
+export { ShapedTimes, type Spacing } from './shaped-times.ts';
+export { streamTopics } from './stream-topics.ts';
 export { type StageNeeds, stageNeeds, streamKey } from './prologue.ts';

@@ -13,6 +13,7 @@ import { type Family, familyOf, type StageScope, stageScopes } from './relevance
 import { baseFilter, metricFilter, type SeriesFilter } from './series-filter.ts';
 import type { ParsedThreshold } from './threshold.ts';
 import { mayMatch } from './topic-overlap.ts';
+import { streamTopics } from '../schedule/index.ts';
 
 /** A threshold with all that its plan says about it; nothing here changes while it is judged. */
 export interface Line {
@@ -116,7 +117,9 @@ function deliveryWaits(filter: SeriesFilter, plan: Plan): Wait[] {
   const senders = new Set(
     plan.groups
       .flatMap((group) => group.publish)
-      .filter((stream) => filters.some((one) => mayMatch(stream.topic, one)))
+      .filter((stream) =>
+        streamTopics(stream).some((topic) => filters.some((one) => mayMatch(topic, one))),
+      )
       .map((stream) => stream.subject),
   );
   return [{ sign: 1, matches: ({ metric, subject }) => metric === 'sent' && senders.has(subject) }];

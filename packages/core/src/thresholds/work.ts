@@ -5,6 +5,7 @@ import { type Doings, familyOf } from './relevance.ts';
 import { metricFilter, type SeriesFilter } from './series-filter.ts';
 import type { ParsedThreshold } from './threshold.ts';
 import { mayMatch } from './topic-overlap.ts';
+import { streamTopics } from '../schedule/index.ts';
 
 /** What moves a metric: `done` tells whether the plan does it by the end of a stage. */
 export interface Work {
@@ -85,7 +86,9 @@ function delivering(plan: Doings, filter: SeriesFilter): Work {
     what: 'publishes with a stamp to what is subscribed',
     done: publishesSuch(
       plan,
-      ({ verify, topic }) => verify && topics.some((one) => mayMatch(topic, one)),
+      (stream) =>
+        stream.verify &&
+        streamTopics(stream).some((topic) => topics.some((one) => mayMatch(topic, one))),
     ),
   };
 }

@@ -36,6 +36,9 @@ describe('defaults', () => {
       clientId: '{{run}}-{{group}}-{{n}}',
       username: null,
       password: null,
+      from: null,
+      sourceAddresses: [],
+      respond: [],
       connect: {
         ratePerS: 1_000,
         keepAliveS: 60,
@@ -44,6 +47,10 @@ describe('defaults', () => {
         retries: 3,
         backoffMinUs: 1e6,
         backoffMaxUs: 8e6,
+        sessionExpiryS: null,
+        will: null,
+        properties: null,
+        auth: null,
       },
       publish: [
         {
@@ -52,15 +59,35 @@ describe('defaults', () => {
           topic: 'up/{{n}}',
           qos: 1,
           retain: false,
-          payload: { kind: 'size', bytes: 200 },
+          payload: { kind: 'size', bytes: 200, fill: 'repeat' },
           pace: { kind: 'every', everyUs: 1e6 },
+          arrivals: 'even',
+          phase: 'even',
           inflight: 32,
           ackTimeoutUs: 30e6,
           count: null,
           verify: true,
+          expiryS: null,
+          topicAlias: null,
+          properties: null,
+          request: null,
         },
       ],
-      subscribe: [{ name: null, subject: 'devices', topics: ['down/{{n}}'], qos: 0 }],
+      subscribe: [
+        {
+          name: null,
+          subject: 'devices',
+          topics: ['down/{{n}}'],
+          qos: 0,
+          share: null,
+          options: {
+            noLocal: false,
+            retainAsPublished: false,
+            retainHandling: 0,
+            identifier: null,
+          },
+        },
+      ],
     });
   });
 
@@ -173,7 +200,7 @@ describe('payloads', () => {
       verify: false,
     });
     expect(payloadOf({ size: '1KiB' })).toMatchObject({
-      payload: { kind: 'size', bytes: 1_024 },
+      payload: { kind: 'size', bytes: 1_024, fill: 'repeat' },
       verify: true,
     });
   });

@@ -8,12 +8,18 @@ const stream: PublishStream = {
   topic: 't/{{n}}',
   qos: 1,
   retain: false,
-  payload: { kind: 'size', bytes: 200 },
+  payload: { kind: 'size', bytes: 200, fill: 'repeat' },
   pace: { kind: 'every', everyUs: 1_000_000 },
+  arrivals: 'even',
+  phase: 'even',
   inflight: 32,
   ackTimeoutUs: 30_000_000,
   count: null,
   verify: true,
+  expiryS: null,
+  topicAlias: null,
+  properties: null,
+  request: null,
 };
 
 const group: Group = {
@@ -23,6 +29,9 @@ const group: Group = {
   clientId: '{{n}}',
   username: null,
   password: null,
+  from: null,
+  sourceAddresses: [],
+  respond: [],
   connect: {
     ratePerS: 1000,
     keepAliveS: 60,
@@ -31,6 +40,10 @@ const group: Group = {
     retries: 3,
     backoffMinUs: 1_000_000,
     backoffMaxUs: 8_000_000,
+    sessionExpiryS: null,
+    will: null,
+    properties: null,
+    auth: null,
   },
   publish: [
     stream,
@@ -138,7 +151,14 @@ describe('the check of a threshold against its plan', () => {
 const LEDGER = ['lost', 'duplicated', 'reordered', 'corrupted', 'expected'];
 
 describe('a threshold on the delivery ledger', () => {
-  const entry: SubscribeEntry = { name: null, subject: 'readers', topics: ['t/#'], qos: 1 };
+  const entry: SubscribeEntry = {
+    name: null,
+    subject: 'readers',
+    topics: ['t/#'],
+    qos: 1,
+    share: null,
+    options: { noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: null },
+  };
   const readers: Group = { ...group, name: 'readers', publish: [], subscribe: [entry] };
   const check = (text: string, groups: readonly Group[] = [group, readers]) => {
     const parsed = parseThreshold(text);

@@ -10,7 +10,7 @@ export interface PublishMessage {
   topic: number;
   /** The whole array is the payload. Patch stamps in place before each call. */
   payload: Uint8Array;
-  qos: 0 | 1;
+  qos: 0 | 1 | 2;
   retain: boolean;
   dup: boolean;
   /** 1–65,535 at QoS 1 [MQTT-2.3.1-1]; ignored at QoS 0. */

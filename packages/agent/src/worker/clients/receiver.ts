@@ -3,23 +3,26 @@ import type { Arrival, SubscriberBook } from '@squall/core/ledger/worker';
 import { DUE, STAMP_OK, StampReader } from '@squall/core/stamp';
 import type { InboundPublish } from '@squall/mqtt';
 import type { Meter } from '../measure/meter.ts';
+import type { PeerClocks } from './peer-clocks.ts';
 import { BYTES_RECEIVED, CORRUPTED, DELIVERY_TIME, RECEIVED } from '../measure/series.ts';
 
 export interface ReceiverOptions {
   readonly runHash: number;
   readonly clockDomain: number;
+  /** Of hosts with other clocks. */
+  readonly peers: PeerClocks;
   /** What came, message by message. */
   readonly book: SubscriberBook;
   /** Where messages of an entry, a stage and a QoS are booked. */
-  meter(entry: number, stage: number, qos: 0 | 1): Meter;
+  meter(entry: number, stage: number, qos: 0 | 1 | 2): Meter;
   /** The stage that owns what carries no stamp. */
   currentStage(): number;
   readonly stages: number;
 }
 
 /**
- * Books what subscribers get. A stamp of this run says in which stage the message was due; its
- * delivery time is recorded where sender and receiver share one clock.
+ * Books what subscribers get. A stamp of this run says in which stage the message was due, and when,
+ * on its sender's clock.
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
@@ -59,9 +62,7 @@ export class Receiver {
     const meter = this.#meterOf(entry, stage, qos === 0 ? 0 : 1);
     meter.add(RECEIVED, 1);
     meter.add(BYTES_RECEIVED, payloadLength);
-    if (ours && this.#stamp.clockDomain === this.#options.clockDomain) {
-      meter.elapsed(DELIVERY_TIME, this.#stamp.timesUs, DUE);
-    }
+    if (ours) this.#time(meter);
     const arrival = this.#arrival;
     arrival.position = position;
     arrival.entry = entry;
@@ -73,7 +74,19 @@ export class Receiver {
     if (this.#options.book.receive(arrival, this.#stamp, outcome)) meter.add(CORRUPTED, 1);
   }
 
-  #meterOf(entry: number, stage: number, qos: 0 | 1): Meter {
+  /** Moments of one clock are subtracted as they are; those of another host's are converted first. */
+  #time(meter: Meter): void {
+    const { clockDomain, peers } = this.#options;
+    const { clockDomain: sender, timesUs } = this.#stamp;
+    if (sender === clockDomain) {
+      meter.elapsed(DELIVERY_TIME, timesUs, DUE);
+    } else if (peers.convert(sender, timesUs, DUE)) {
+      meter.elapsed(DELIVERY_TIME, peers.convertedUs, 0);
+      meter.widen(DELIVERY_TIME, peers.boundUs);
+    }
+  }
+
+  #meterOf(entry: number, stage: number, qos: 0 | 1 | 2): Meter {
     const known = this.#meter;
     const same = entry === this.#meterEntry && stage === this.#meterStage && qos === this.#meterQos;
     if (known !== null && same) return known;

@@ -1,6 +1,6 @@
 import type { SubscriberBook } from '@squall/core/ledger/worker';
 import type { MetricName } from '@squall/core/metrics';
-import type { SubscribeEntry } from '@squall/core/plan';
+import type { Qos, SubscribeEntry } from '@squall/core/plan';
 import { compileTemplate, type Template } from '@squall/core/template';
 import {
   type InboundPublish,
@@ -59,6 +59,7 @@ export class GroupSubscribing {
       book: this.#book,
       runHash: services.runHash,
       clockDomain: services.clockDomain,
+      peers: services.peers,
       stages: plan.stages.length,
       currentStage: () => services.timeline.currentStage(),
       meter: (entry, stage, qos) => this.#receiveMeter(entry, stage, qos),
@@ -209,7 +210,7 @@ export class GroupSubscribing {
     return recorder.meter({ kind: 'subscribe', subject, stage: timeline.currentStage() });
   }
 
-  #receiveMeter(entry: number, stage: number, qos: 0 | 1): Meter {
+  #receiveMeter(entry: number, stage: number, qos: Qos): Meter {
     const { subject } = item(this.#entries, entry);
     return this.#services.recorder.meter({ kind: 'receive', subject, stage, qos });
   }

@@ -23,7 +23,7 @@ export interface MeterKey {
   readonly subject: string;
   /** The stage that owns what is recorded. */
   readonly stage: number;
-  readonly qos?: 0 | 1;
+  readonly qos?: 0 | 1 | 2;
 }
 
 /**
@@ -61,6 +61,11 @@ export class Meter {
     // The same goes for this call: a whole number below 2^31 needs no box.
     if (us >= 0 && us < 2_147_483_648) target.record(us | 0);
     else target.record(us);
+  }
+
+  /** What was timed may be off by so much, whole µs, as two clocks took part. */
+  widen(time: number, boundUs: number): void {
+    item(this.#times, time)?.widen(boundUs);
   }
 
   /** The value of a gauge for the slice that is being filled; without it the slice has none. */

@@ -1,6 +1,7 @@
 // Data path
 import { Buffer } from 'node:buffer';
 import type { Payload, PublishStream } from '@squall/core/plan';
+import { streamTopics } from '@squall/core/schedule';
 import { DUE, SENT, STAMP_BYTES, type StampConstants, StampWriter } from '@squall/core/stamp';
 import { compileTemplate, type Template } from '@squall/core/template';
 import { type PublishMessage, TopicTable } from '@squall/mqtt';
@@ -52,7 +53,7 @@ export class MessageSource {
     this.#moment = options.moment;
     this.#order = order;
     this.#context = context;
-    this.#topic = compileTemplate(stream.topic);
+    this.#topic = compileTemplate(streamTopics(stream)[0] ?? '');
     this.#ownTopics = this.#topic.perMessage;
     this.#payload = payloadMaker(stream.payload, context);
     const stamped = stream.verify && this.#payload.fixed.length >= STAMP_BYTES;
@@ -169,6 +170,8 @@ function payloadMaker(payload: Payload, context: RenderContext): PayloadMaker {
         ? new PayloadMaker(Buffer.from(template.render(context)), null)
         : new PayloadMaker(new Uint8Array(0), template);
     }
+    default:
+      throw new RangeError(`${payload.kind} payloads are not supported by this version`);
   }
 }
 

@@ -9,7 +9,7 @@ export interface StreamOptions {
   /** Index in the group's `publish`. */
   readonly index: number;
   readonly subject: string;
-  readonly qos: 0 | 1;
+  readonly qos: 0 | 1 | 2;
   readonly ackTimeoutUs: number;
   readonly group: PublishGroup;
   readonly source: MessageSource;
@@ -19,7 +19,7 @@ export interface StreamOptions {
 export class Stream {
   readonly index: number;
   readonly subject: string;
-  readonly qos: 0 | 1;
+  readonly qos: 0 | 1 | 2;
   readonly ackTimeoutUs: number;
   readonly group: PublishGroup;
   /** QoS 1 messages in flight a client, of all stages: the window does not start anew with a stage. */

@@ -53,6 +53,8 @@ function normaliseGroup(
     clientId: group.clientId,
     username: group.username ?? null,
     password: group.password ?? null,
+    from: null,
+    sourceAddresses: [],
     connect: normaliseConnect(group, { path: [...path, 'connect'], clients, context }),
     publish: entriesOf(group.publish, [...path, 'publish'], context).map(({ entry, at }) =>
       normaliseStream(entry, { group: name, path: at, context }),
@@ -60,6 +62,7 @@ function normaliseGroup(
     subscribe: entriesOf(group.subscribe, [...path, 'subscribe'], context).map(({ entry }) =>
       normaliseEntry(entry, name),
     ),
+    respond: [],
   };
 }
 
@@ -111,6 +114,10 @@ function normaliseConnect(
     retries: connect.retries,
     backoffMinUs: backoff.min,
     backoffMaxUs: backoff.max,
+    sessionExpiryS: null,
+    will: null,
+    properties: null,
+    auth: null,
   };
 }
 
@@ -121,6 +128,8 @@ function normaliseEntry(entry: SubscribeFile, group: string): SubscribeEntry {
     subject: entryName === null ? group : `${group}.${entryName}`,
     topics: typeof entry.topic === 'string' ? [entry.topic] : entry.topic,
     qos: entry.qos === '1' ? 1 : 0,
+    share: null,
+    options: { noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: null },
   };
 }
 

@@ -36,6 +36,7 @@ export function normalise(file: PlanFile, options: NormaliseOptions, context: No
     name: file.name,
     description: file.description,
     labels: { ...texts(file.labels), ...options.labels },
+    files: {},
     vars: options.vars,
     targets,
     groups,

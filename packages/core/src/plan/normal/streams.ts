@@ -31,11 +31,17 @@ export function normaliseStream(
     retain: stream.retain,
     payload,
     pace,
+    arrivals: 'even',
+    phase: 'even',
     inflight: stream.inflight ?? defaultInflight(pace),
     ackTimeoutUs: stream.ackTimeout,
     count:
       stream.count === undefined ? null : context.scaler.count([...path, 'count'], stream.count),
     verify: normaliseVerify(stream, payload, { path, context }),
+    expiryS: null,
+    topicAlias: null,
+    properties: null,
+    request: null,
   };
 }
 
@@ -70,7 +76,7 @@ function normalisePayload(
   path: PlanPath,
   { findings }: NormalContext,
 ): Payload {
-  if (typeof payload === 'number') return { kind: 'size', bytes: payload };
+  if (typeof payload === 'number') return { kind: 'size', bytes: payload, fill: 'repeat' };
   const given = (['size', 'text', 'hex'] as const).filter((key) => payload[key] !== undefined);
   if (given.length !== 1) {
     findings.error(path, 'a payload has exactly one of size, text and hex');
@@ -83,7 +89,7 @@ function normalisePayload(
     }
     return { kind: 'text', text };
   }
-  if (hex === undefined) return { kind: 'size', bytes: size };
+  if (hex === undefined) return { kind: 'size', bytes: size, fill: 'repeat' };
   const digits = hex.replaceAll(/\s/g, '').toLowerCase();
   if (!/^([0-9a-f]{2})*$/.test(digits)) {
     findings.error([...path, 'hex'], 'these are not pairs of hexadecimal digits', {
@@ -143,6 +149,12 @@ export function payloadBytes(payload: Payload): number {
       return payload.bytes;
     case 'text':
       return encodeUtf8(payload.text).length;
+    case 'template':
+    case 'json':
+      return encodeUtf8(payload.template).length;
+    case 'file':
+    case 'files':
+      return 0;
     case 'hex':
       return payload.hex.length / 2;
   }

@@ -6,7 +6,18 @@ export function normaliseTargets(file: PlanFile): Record<string, MqttTarget> {
   for (const [name, target] of Object.entries(file.targets)) {
     // The schema has refused every other protocol and version already.
     if (target.protocol !== 'mqtt') continue;
-    targets.push([name, { name, protocol: 'mqtt', urls: target.urls, version: '3.1.1' }]);
+    targets.push([
+      name,
+      {
+        name,
+        protocol: 'mqtt',
+        urls: target.urls,
+        version: '3.1.1',
+        spread: 'round-robin',
+        tls: null,
+        ws: null,
+      },
+    ]);
   }
   return Object.fromEntries(targets);
 }

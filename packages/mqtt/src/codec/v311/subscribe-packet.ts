@@ -13,7 +13,7 @@ export interface SubscribeRequest {
   /** 1–65,535; of `SUBSCRIBE_PACKET_IDS` where the client publishes at QoS 1, too. */
   readonly packetId: number;
   readonly filters: readonly string[];
-  readonly qos: 0 | 1;
+  readonly qos: 0 | 1 | 2;
 }
 
 /**

@@ -1,13 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { tuningScript } from '../packages/agent/dist/host/index.js';
 import { openApiDocument } from '../packages/controller/dist/rest/openapi.js';
 import { METRICS, REASONS } from '../packages/core/dist/metrics/index.js';
 import { planJsonSchema } from '../packages/core/dist/plan/index.js';
 import { reportSchema } from '../packages/core/dist/report/index.js';
 import { referenceFiles } from './docs/reference.js';
 
-/** Writes the generated pages of `docs/reference`. Needs the built packages: `npm run build`. */
+/** Writes the generated pages of `docs/reference`, and the tuning script. Needs the built packages: `npm run build`. */
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const folder = path.join(root, 'docs', 'reference');
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
@@ -23,4 +24,7 @@ const files = referenceFiles({
 
 mkdirSync(folder, { recursive: true });
 for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
-process.stdout.write(`wrote ${Object.keys(files).join(', ')} to docs/reference\n`);
+writeFileSync(path.join(root, 'deploy', 'tune', 'squall-tune.sh'), tuningScript());
+process.stdout.write(
+  `wrote ${Object.keys(files).join(', ')} to docs/reference, and deploy/tune/squall-tune.sh\n`,
+);

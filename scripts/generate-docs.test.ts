@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { tuningScript } from '../packages/agent/src/host/index.ts';
 import { openApiDocument } from '../packages/controller/src/rest/openapi.ts';
 import { METRICS, REASONS } from '../packages/core/src/metrics/index.ts';
 import { planJsonSchema } from '../packages/core/src/plan/index.ts';
@@ -25,6 +26,11 @@ function versionOf(file: string): string {
 
 test.each(Object.entries(files))('docs/reference/%s is what the schemas say', (name, text) => {
   expect(readFileSync(path.join(root, 'docs', 'reference', name), 'utf8')).toBe(text);
+});
+
+test('deploy/tune/squall-tune.sh is what squall doctor --fix prints', () => {
+  const file = path.join(root, 'deploy', 'tune', 'squall-tune.sh');
+  expect(readFileSync(file, 'utf8')).toBe(tuningScript());
 });
 
 test('every key of a plan has a meaning', () => {

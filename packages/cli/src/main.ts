@@ -65,6 +65,10 @@ async function main(argv: readonly string[], to: Terminal): Promise<number> {
       const { checkCommand } = await import('./commands/check.ts');
       checkCommand(plan, options, to);
     },
+    doctor: async (plan, options) => {
+      const { doctorCommand } = await import('./commands/doctor.ts');
+      exitCode = doctorCommand(plan, options, to);
+    },
     agent: async (options) => {
       const { agentCommand } = await import('./commands/agent.ts');
       await agentCommand(options, to);

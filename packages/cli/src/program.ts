@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { addDoctor, type HostActions } from './host-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
 import { apiOption, tokenOption } from './shared-options.ts';
 import type { AgentCommandOptions } from './commands/agent.ts';
@@ -20,7 +21,7 @@ const MAX_AGENTS = 200;
 const MAX_WORKERS = 256;
 
 /** What the command line leads to; each resolves with the exit code. */
-export interface Actions extends RemoteActions {
+export interface Actions extends RemoteActions, HostActions {
   run(plan: string, options: RunCommandOptions): Promise<void>;
   check(plan: string, options: CheckOptions): Promise<void>;
   /** A run that a controller elsewhere carries out. */
@@ -44,6 +45,7 @@ export function buildProgram(version: string, actions: Actions): Command {
   addCheck(program, actions);
   addController(program, actions);
   addAgent(program, actions);
+  addDoctor(program, actions);
   addRemoteCommands(program, actions);
   program
     .command('broker', { hidden: true })

@@ -1,10 +1,10 @@
-import { freemem } from 'node:os';
-import { ClockMapping } from '@squall/core/clock';
+import { ClockMapping, peersOf } from '@squall/core/clock';
 import type { AgentFacts, FromController } from '@squall/core/control';
 import { clockDomainHash } from '@squall/core/stamp';
+import { refusals as hostRefusals } from '../host/examine.ts';
+import { readHost } from '../host/host-reading.ts';
 import { type BusEnd, busEndFor, troubleOf } from './bus-end.ts';
 import { BusVoice } from './bus-voice.ts';
-import { capacityProblems } from './capacity.ts';
 import type { ClockKeeper } from './clock-keeper.ts';
 import { FrameOutlet } from './frame-outlet.ts';
 import type { Health } from './health.ts';
@@ -139,10 +139,10 @@ export class AgentRun {
 
   /** Checks share and bus, starts the workers, sets the clock: answers `ready` or `refused`. */
   async begin(): Promise<void> {
-    const { assign, clock, facts, health, limits } = this.#options;
+    const { assign, clock, health, limits } = this.#options;
     const { plan, share } = assign;
     health.beginRun();
-    const problems = capacityProblems({ plan, share, facts, memoryAvailableBytes: freemem() });
+    const problems = hostRefusals(readHost(), plan, share);
     if (problems.length > 0) return this.#refuse(problems);
     const [refusals, synchronised, busTrouble] = await Promise.all([
       this.#pool.prepare(),
@@ -170,6 +170,9 @@ export class AgentRun {
         if (this.#state !== 'running' || order.stage <= this.#clockedTo) return;
         this.#clockedTo = order.stage;
         this.#pool.send({ type: 'clock', stage: order.stage, atUs: this.#toAgentUs(order.at) });
+        return;
+      case 'clocks':
+        this.#seeClocks(order);
         return;
       case 'stop':
         this.#stop(order.mode);
@@ -248,6 +251,12 @@ export class AgentRun {
     });
     this.#pool.watch();
     health.beginLoad();
+  }
+
+  /** What comes from hosts with other clocks is timed by this; due times never move by it. */
+  #seeClocks(order: Extract<RunOrder, { type: 'clocks' }>): void {
+    const view = peersOf(clockDomainHash(this.#options.facts.clockDomain), order);
+    if (view !== null) this.#pool.send({ type: 'clocks', ...view });
   }
 
   #busLost(frames: number): void {

@@ -1,17 +1,14 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { availableParallelism, hostname, totalmem } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import type { AgentFacts } from '@squall/core/control';
 import { SquallError } from '@squall/core/errors';
+import { descriptorsOf, portsOf } from '../host/carry.ts';
+import { readHost } from '../host/host-reading.ts';
 import { LIMITS } from './limits.ts';
 import type { AgentOptions } from './options.ts';
 
 /** Where the system's files are read from; another root stands in for a host without /proc. */
 const PROC = '/proc';
-
-/** POSIX's smallest promise for open files, assumed where the system does not say. */
-const DESCRIPTORS_UNKNOWN = 1_024;
-/** IANA's range for dynamic ports, assumed where the system does not say. */
-const PORTS_UNKNOWN = 16_384;
 
 const MAX_ID_LENGTH = 100;
 
@@ -25,7 +22,8 @@ export function gatherFacts(
   proc = PROC,
 ): AgentFacts {
   const cores = availableParallelism();
-  const descriptorLimit = readDescriptorLimit(proc);
+  const host = readHost({ proc });
+  const descriptorLimit = descriptorsOf(host);
   return {
     id: checkedId(options.id ?? `${hostname().slice(0, 80)}-${process.pid}`),
     host: hostname().slice(0, 256),
@@ -33,13 +31,13 @@ export function gatherFacts(
     version: ownVersion(),
     cores,
     workers: checkedWorkers(options.workers ?? cores),
-    memoryBytes: usableMemoryBytes(),
+    memoryBytes: host.memoryBytes,
     descriptorLimit,
     descriptorsFree: Math.max(
       0,
       descriptorLimit - Math.max(usedDescriptors(proc), LIMITS.workerDescriptors),
     ),
-    ports: readPorts(proc),
+    ports: portsOf(host),
     clockDomain: readClockDomain(proc),
     labels: { ...options.labels },
   };
@@ -64,31 +62,12 @@ function ownVersion(): string {
   return /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'unknown';
 }
 
-/** The host's memory, or the container's where that is smaller. */
-function usableMemoryBytes(): number {
-  const constrained = process.constrainedMemory() ?? 0;
-  const total = totalmem();
-  return constrained > 0 && constrained < total ? constrained : total;
-}
-
-/** Node raises its own soft limit to the hard one at its start, and so does every worker. */
-function readDescriptorLimit(proc: string): number {
-  const line = readText(`${proc}/self/limits`)?.match(/^Max open files\s+(\d+|unlimited)/m)?.[1];
-  if (line === 'unlimited') return 2 ** 31 - 1;
-  return line === undefined ? DESCRIPTORS_UNKNOWN : Number(line);
-}
-
 function usedDescriptors(proc: string): number {
   try {
     return readdirSync(`${proc}/self/fd`).length;
   } catch {
     return 0;
   }
-}
-
-function readPorts(proc: string): number {
-  const range = readText(`${proc}/sys/net/ipv4/ip_local_port_range`)?.match(/(\d+)\s+(\d+)/);
-  return range ? Number(range[2]) - Number(range[1]) + 1 : PORTS_UNKNOWN;
 }
 
 /** Boot id and time namespace: processes with the same pair read one monotonic clock. */

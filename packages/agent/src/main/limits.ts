@@ -61,10 +61,12 @@ export const LIMITS = {
   stderrTailBytes: 2_048,
 
   /** Descriptors of a worker that are not clients: standard streams, IPC, event loop, files. */
-  workerDescriptors: 32,
+  workerDescriptors: 64,
   /** Rough need of a worker process and of a connected client, for the check of memory. */
   workerMemoryBytes: 96 * 1024 * 1024,
   clientMemoryBytes: 8 * 1024,
+  /** With TLS: the session, its buffers and Node's objects around them. */
+  tlsClientMemoryBytes: 64 * 1024,
 } as const;
 
 /** The same, replaceable: tests shorten the waits, nothing else does. */

@@ -170,7 +170,7 @@ describe('a share that cannot be carried', () => {
     await controller.next('hello');
     controller.assign(smallPlan({ clients: 50_000_000 }), { agent: 'a1', workers: 1 });
     const { reasons } = await controller.next('refused');
-    expect(reasons.join('\n')).toMatch(/file descriptors.*`ulimit -n 50000032`/);
+    expect(reasons.join('\n')).toMatch(/file descriptors.*(CAP_SYS_RESOURCE|ulimit -n 50000064)/);
   });
 
   it.each([

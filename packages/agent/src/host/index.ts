@@ -1,0 +1,4 @@
+export { type Examination, examineHost } from './examine.ts';
+export type { HostFinding } from './finding.ts';
+export { type HostReading, readHost } from './host-reading.ts';
+export { tuningScript } from './tuning-script.ts';

@@ -97,7 +97,8 @@ class SimulatedAgent {
     for (let probe = 0; probe < PROBES; probe++) {
       this.#say({ type: 'clock_probe', agentSentUs: monotonicUs() });
     }
-    this.#say({ type: 'clock_report', offsetUs: 0, boundUs: 50, rttUs: 100 });
+    const agentUs = Number(process.hrtime.bigint()) / 1_000;
+    this.#say({ type: 'clock_report', agentUs, offsetUs: 0, boundUs: 50, rttUs: 100 });
   }
 
   #say(message) {

@@ -47,6 +47,22 @@ describe('the summary', () => {
   });
 });
 
+describe('times between hosts', () => {
+  test('are told with how far off they may be', () => {
+    const times = {
+      count: 5,
+      p50Us: 1_000,
+      p99Us: 2_000,
+      p999Us: 3_000,
+      maxUs: 4_000,
+      boundUs: 310,
+    };
+    const groups = { readers: { counters: { received: 5 }, times: { delivery_time: times } } };
+    const row = linesOf({ groups }).find((line) => line.includes('delivery_time'));
+    expect(row).toMatch(/4ms +± 310us$/);
+  });
+});
+
 function groupWith(counts: Readonly<Record<string, number>>) {
   const times = Object.fromEntries(
     Object.entries(counts).map(([metric, count]) => [

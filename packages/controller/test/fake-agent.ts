@@ -86,7 +86,8 @@ export class FakeAgent {
     await this.connect();
     this.say(this.hello({ resume }));
     await this.next('welcome');
-    this.say({ type: 'clock_report', offsetUs: 0, boundUs: 50, rttUs: 100 });
+    const agentUs = Number(process.hrtime.bigint()) / 1_000;
+    this.say({ type: 'clock_report', agentUs, offsetUs: 0, boundUs: 50, rttUs: 100 });
     if (resume !== null) this.repeat();
     this.beat();
     this.#heartbeat = setInterval(() => this.beat(), this.options.heartbeatMs ?? 200);

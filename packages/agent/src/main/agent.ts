@@ -137,6 +137,7 @@ class Agent implements AgentHandle, LinkListener {
         return;
       case 'advance':
       case 'clock':
+      case 'clocks':
       case 'finish':
       case 'stop':
       case 'frame_ack':

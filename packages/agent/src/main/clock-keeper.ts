@@ -73,8 +73,9 @@ export class ClockKeeper {
     });
     this.#unanswered = Math.max(0, this.#unanswered - 1);
     if (this.#unanswered > 0 || this.#toSend > 0) return;
-    const estimate = this.estimate();
-    if (estimate !== null) this.#link.send({ type: 'clock_report', ...estimate });
+    const agentUs = monotonicUs();
+    const estimate = this.#estimator.estimate(agentUs);
+    if (estimate !== null) this.#link.send({ type: 'clock_report', agentUs, ...estimate });
     for (const waiter of this.#waiters) waiter();
   }
 

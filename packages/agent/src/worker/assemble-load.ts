@@ -4,6 +4,7 @@ import type { Plan } from '@squall/core/plan';
 import { runHash } from '@squall/core/stamp';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
 import { clientOrder } from './clients/client-order.ts';
+import type { PeerClocks } from './clients/peer-clocks.ts';
 import type { Moment } from './clock.ts';
 import { Engine } from './engine/engine.ts';
 import type { FromWorker, ToWorker } from './ipc.ts';
@@ -17,6 +18,8 @@ type StageState = Extract<FromWorker, { type: 'stage_state' }>;
 
 export interface LoadServices {
   readonly moment: Moment;
+  /** Clocks of other hosts. */
+  readonly peers: PeerClocks;
   readonly createClients: (options: MqttClientsOptions) => MqttClients;
   readonly reports: {
     started(skewUs: number): void;

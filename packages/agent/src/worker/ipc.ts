@@ -1,3 +1,4 @@
+import type { PeerView } from '@squall/core/clock';
 import type { LedgerPage } from '@squall/core/ledger/worker';
 import type { Slice } from '@squall/core/metrics';
 import type { ClientRange } from '@squall/core/partition';
@@ -30,6 +31,8 @@ export type ToWorker =
   | { readonly type: 'advance'; readonly stage: number; readonly atUs: number }
   /** The barrier after the prologue of `stage`: its clock starts at `atUs`. */
   | { readonly type: 'clock'; readonly stage: number; readonly atUs: number }
+  /** How the clocks of other hosts look from ours; each takes the place of the one before. */
+  | ({ readonly type: 'clocks' } & PeerView)
   | { readonly type: 'stop'; readonly mode: 'graceful' | 'hard' }
   /** Disconnect every client, cut the last slice, give the ledger, say `finished`, exit. */
   | { readonly type: 'finish' }

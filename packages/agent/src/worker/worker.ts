@@ -1,6 +1,7 @@
 import type { LedgerPage } from '@squall/core/ledger/worker';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
 import { type AssembledLoad, assembleLoad } from './assemble-load.ts';
+import { PeerClocks } from './clients/peer-clocks.ts';
 import { MAX_ENTRIES } from './clients/subscriptions.ts';
 import { type Moment, momentOf, type ReadClock } from './clock.ts';
 import { Pacer } from './engine/pacer.ts';
@@ -33,6 +34,7 @@ interface Load extends AssembledLoad {
 export class Worker {
   readonly #platform: WorkerPlatform;
   readonly #moment: Moment = new Float64Array(1);
+  readonly #peers = new PeerClocks(this.#moment);
   readonly #delay = new LoopDelay();
   #load: Load | null = null;
   /** Of the ledger, once the load is over: the next page is made when it is asked for. */
@@ -51,6 +53,10 @@ export class Worker {
     }
     if (message.type === 'next_page') {
       this.#givePage();
+      return;
+    }
+    if (message.type === 'clocks') {
+      this.#peers.see(message);
       return;
     }
     const load = this.#load;
@@ -101,6 +107,7 @@ export class Worker {
     let pacer: Pacer | null = null;
     const assembled = assembleLoad(init, {
       moment: this.#moment,
+      peers: this.#peers,
       createClients,
       wake: () => pacer?.wake(),
       reports: {

@@ -159,7 +159,9 @@ function timeLines({ groups }: Report, style: Style): string[] {
       const times = group.times[metric];
       if (times === undefined || !isTold(group.times, metric)) return [];
       const figures = [times.p50Us, times.p99Us, times.p999Us, times.maxUs].map(formatDuration);
-      return [[`${name} ${metric}`, formatCount(times.count), ...figures]];
+      // Of deliveries between hosts with different clocks.
+      const error = times.boundUs === undefined ? [] : [`± ${formatDuration(times.boundUs)}`];
+      return [[`${name} ${metric}`, formatCount(times.count), ...figures, ...error]];
     }),
   );
   if (rows.length === 0) return [];

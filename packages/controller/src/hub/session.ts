@@ -5,6 +5,8 @@ import type { Link } from './link.ts';
 
 /** How an agent's clock relates to ours: controller µs = agent µs + offset, off by at most the bound. */
 export interface ClockEstimate {
+  /** When the agent took it, on its own clock. */
+  readonly agentUs: number;
   readonly offsetUs: number;
   readonly boundUs: number;
   readonly rttUs: number;
@@ -183,6 +185,7 @@ export class AgentSession {
         return;
       case 'clock_report':
         this.#clock = {
+          agentUs: message.agentUs,
           offsetUs: message.offsetUs,
           boundUs: message.boundUs,
           rttUs: message.rttUs,

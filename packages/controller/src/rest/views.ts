@@ -57,9 +57,13 @@ export function agentView(view: AgentView): z.infer<typeof agents>['agents'][num
     id: view.id,
     connected: view.connected,
     run: view.run,
-    clock: view.clock,
+    clock: view.clock && clockOf(view.clock),
     health: view.health,
   };
+}
+
+function clockOf({ offsetUs, boundUs, rttUs }: NonNullable<AgentView['clock']>) {
+  return { offsetUs, boundUs, rttUs };
 }
 
 /** UTC with milliseconds. */

@@ -2,6 +2,7 @@ import type { Plan } from '@squall/core/plan';
 import type { RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
 import { Checkpointer, type CheckpointStore, type TakenRun } from './checkpoint/checkpointer.ts';
+import { ClockTable } from './clock-table.ts';
 import type { FrameWay } from './frame-way.ts';
 import { Intake } from './intake.ts';
 import type { Load } from './load.ts';
@@ -14,6 +15,8 @@ export interface FeedScene {
   readonly timing: RunTiming;
   readonly roster: Roster;
   readonly voice: RunVoice;
+  /** Of the controller. */
+  readonly clockDomain: string;
   /** Null: the run is put away nowhere. */
   readonly checkpoints: CheckpointStore | null;
   /** Figures changed. */
@@ -40,10 +43,12 @@ export function feed(load: Load, way: FrameWay, scene: FeedScene): Feed {
   const { acknowledger, receiver } = way;
   const { measurements, startUs } = load;
   const intake = new Intake({ ...scene, bus: receiver, acknowledger, measurements }, startUs);
+  const clocks = new ClockTable({ ...scene, doubt: (reason) => doubtClocks(reason, load, scene) });
   const stopTimer = keepTime(startUs, scene);
   const checkpointer = checkpointerOf(way, scene);
   const stop = () => {
     intake.stop();
+    clocks.stop();
     stopTimer();
   };
   return {
@@ -57,6 +62,11 @@ export function feed(load: Load, way: FrameWay, scene: FeedScene): Feed {
       checkpointer?.drop();
     },
   };
+}
+
+function doubtClocks(reason: string, { measurements }: Load, { voice }: FeedScene): void {
+  measurements.judge.doubtClocks(reason);
+  voice.warn(`${reason}: delivery times between them are wrong`);
 }
 
 function keepTime(startUs: number, { plan, time, tooLong }: FeedScene): () => void {

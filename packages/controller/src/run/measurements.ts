@@ -64,7 +64,6 @@ export class Measurements {
     this.#judgeOptions = {
       plan: scene.plan,
       agents: scene.roster.agents.map((agent) => agent.id),
-      untimedDeliveries: clockDomains(scene.roster).size > 1,
     };
     this.judge = new Judge(this.#judgeOptions, scene.saved?.judge);
     this.generator = new GeneratorWatch(
@@ -218,8 +217,4 @@ export class Measurements {
     }
     return null;
   }
-}
-
-function clockDomains(roster: Roster): Set<string> {
-  return new Set(roster.agents.map((agent) => agent.session.facts.clockDomain));
 }

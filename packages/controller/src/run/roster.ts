@@ -6,11 +6,9 @@ import type { RunAgent } from './run-agent.ts';
 type StageState = Extract<RunMessage, { type: 'stage_state' }>;
 /** Orders without the address, which differs only by agent. */
 type Order = Extract<FromController, { type: 'advance' | 'clock' | 'finish' | 'stop' }>;
-export type OrderBody = Order extends infer T
-  ? T extends T
-    ? Omit<T, 'run' | 'epoch'>
-    : never
-  : never;
+type Body<Message> = Message extends Message ? Omit<Message, 'run' | 'epoch'> : never;
+export type OrderBody = Body<Order>;
+type News = Body<Extract<FromController, { type: 'clocks' }>>;
 
 export interface RosterParts {
   readonly run: string;
@@ -81,6 +79,11 @@ export class Roster {
     });
   }
 
+  /** Says something to every live agent that is soon out of date: it is not said again. */
+  tell(news: News): void {
+    for (const agent of this.live()) this.#give(agent, news);
+  }
+
   /** Agents take orders that they have carried out already for what they are: old. */
   repeatOrders(agent: RunAgent): void {
     this.#onceKept(() => {
@@ -105,7 +108,7 @@ export class Roster {
     else void kept.then(give);
   }
 
-  #give(agent: RunAgent, order: OrderBody): void {
+  #give(agent: RunAgent, order: OrderBody | News): void {
     agent.session.send({ ...order, run: this.#run, epoch: agent.epoch });
   }
 }

@@ -70,6 +70,8 @@ export const judgeState: z.ZodType<JudgeState> = z.strictObject({
         tracks: z.array(z.tuple([count, phase, track])),
       }),
       abortedBy: tally.nullable(),
+      boundUs: z.number().nonnegative(),
     }),
   ),
+  clockDoubt: z.string().nullable(),
 });

@@ -40,6 +40,7 @@ export const sparse: z.ZodType<SparseHistogram> = z.strictObject({
   sumUs: z.number(),
   overflow: count,
   negative: count,
+  boundUs: count.exactOptional(),
 });
 
 export const seriesKey: z.ZodType<SeriesKey> = z.strictObject({

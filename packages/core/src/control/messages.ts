@@ -72,6 +72,8 @@ export const fromAgent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('clock_probe'), agentSentUs: us }),
   z.strictObject({
     type: z.literal('clock_report'),
+    /** When the agent took this estimate, on its own clock. */
+    agentUs: us,
     /** controller µs = agent µs + offset, off by at most the bound. */
     offsetUs: us,
     boundUs: us,
@@ -172,6 +174,24 @@ export const fromController = z.discriminatedUnion('type', [
     at: us,
   }),
   z.strictObject({ type: z.literal('clock'), ...run, stage: count, at: us }),
+  /**
+   * How the clocks of all hosts in the run relate at `at`, said before the start and again and again:
+   * deliveries from hosts with other clocks are timed by it. Never said where there is one clock.
+   */
+  z.strictObject({
+    type: z.literal('clocks'),
+    ...run,
+    at: us,
+    domains: z.array(
+      z.strictObject({
+        /** `clockDomainHash` of the agents' clock domain, as stamps name it. */
+        domain: count,
+        /** controller µs = µs of the domain + offset, off by at most the bound. */
+        offsetUs: us,
+        boundUs: z.number().nonnegative(),
+      }),
+    ),
+  }),
   /** The last step of a run: disconnect, report the last frame, say `finished`. */
   z.strictObject({ type: z.literal('finish'), ...run }),
   /** Ends the load now. `graceful`: as `advance` to the end, at once. `hard`: cut connections. */

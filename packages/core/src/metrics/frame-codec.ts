@@ -144,7 +144,10 @@ function readHistogram(value: unknown): SparseHistogram {
   const negative = whole(histogram['negative'], 'histogram.negative', 0);
   if (overflow + negative > checked.count)
     throw refuse('histogram', 'has more outside than in all');
-  return { buckets: checked.numbers, minUs, maxUs, sumUs, overflow, negative };
+  const read = { buckets: checked.numbers, minUs, maxUs, sumUs, overflow, negative };
+  const boundUs = histogram['boundUs'];
+  if (boundUs === undefined) return read;
+  return { ...read, boundUs: whole(boundUs, 'histogram.boundUs', 1) };
 }
 
 /** Pairs of (distance from the bucket before, count); only the first distance may be 0. */

@@ -73,6 +73,11 @@ export interface SparseHistogram {
   readonly overflow: number;
   /** Values below zero: counted here and recorded as 0. */
   readonly negative: number;
+  /**
+   * How far off a value may be at most, whole µs, because its two moments were read on different
+   * clocks. Left out where each was read on one.
+   */
+  readonly boundUs?: number;
 }
 
 /** One of the first failures of a kind, kept so that a person can look at a real case. */

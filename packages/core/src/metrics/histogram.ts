@@ -9,6 +9,7 @@ const MIN = 2;
 const MAX = 3;
 const OVERFLOW = 4;
 const NEGATIVE = 5;
+const BOUND = 6;
 
 /**
  * Counts of times in µs (see `bucket-layout.ts` for range and precision), exact in count, minimum,
@@ -19,7 +20,7 @@ const NEGATIVE = 5;
  */
 export class Histogram {
   readonly #counts = new Float64Array(BUCKET_COUNT);
-  readonly #totals = new Float64Array(6);
+  readonly #totals = new Float64Array(7);
 
   constructor() {
     this.#totals[MIN] = Infinity;
@@ -56,6 +57,11 @@ export class Histogram {
     if (value > at(totals, MAX)) totals[MAX] = value;
   }
 
+  /** What was recorded may be off by so much, whole µs: the largest of all that is said stands. */
+  widen(boundUs: number): void {
+    if (boundUs > at(this.#totals, BOUND)) this.#totals[BOUND] = boundUs;
+  }
+
   get count(): number {
     return at(this.#totals, COUNT);
   }
@@ -85,6 +91,11 @@ export class Histogram {
   /** Times below zero, recorded as 0. */
   get negative(): number {
     return at(this.#totals, NEGATIVE);
+  }
+
+  /** How far off a recorded time may be at most; 0 where all were read on one clock. */
+  get boundUs(): number {
+    return at(this.#totals, BOUND);
   }
 
   /**
@@ -142,8 +153,9 @@ export class Histogram {
       const n = at(this.#counts, index);
       if (n !== 0) buckets.push(index, n);
     }
-    const { minUs, maxUs, sumUs, overflow, negative } = this;
-    return { buckets, minUs, maxUs, sumUs, overflow, negative };
+    const { minUs, maxUs, sumUs, overflow, negative, boundUs } = this;
+    const sparse = { buckets, minUs, maxUs, sumUs, overflow, negative };
+    return boundUs > 0 ? { ...sparse, boundUs } : sparse;
   }
 
   /** Adds a well-formed sparse histogram (`decodeFrame` checks those that come from outside). */
@@ -185,6 +197,7 @@ export class Histogram {
     totals[MAX] = Math.max(at(totals, MAX), other.maxUs);
     totals[OVERFLOW] = at(totals, OVERFLOW) + other.overflow;
     totals[NEGATIVE] = at(totals, NEGATIVE) + other.negative;
+    this.widen(other.boundUs ?? 0);
   }
 }
 

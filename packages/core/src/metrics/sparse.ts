@@ -2,6 +2,7 @@ import type { SparseHistogram } from './frame.ts';
 
 /** The sum of two sparse histograms: associative and commutative, exact in every figure. */
 export function mergeSparse(a: SparseHistogram, b: SparseHistogram): SparseHistogram {
+  const boundUs = Math.max(a.boundUs ?? 0, b.boundUs ?? 0);
   return {
     buckets: mergeBuckets(a.buckets, b.buckets),
     minUs: Math.min(a.minUs, b.minUs),
@@ -9,6 +10,7 @@ export function mergeSparse(a: SparseHistogram, b: SparseHistogram): SparseHisto
     sumUs: a.sumUs + b.sumUs,
     overflow: a.overflow + b.overflow,
     negative: a.negative + b.negative,
+    ...(boundUs > 0 ? { boundUs } : {}),
   };
 }
 

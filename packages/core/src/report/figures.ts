@@ -72,6 +72,7 @@ function timesOf(histogram: Histogram): Times {
     maxUs: Math.round(histogram.maxUs),
     overflow: histogram.overflow,
     negative: histogram.negative,
+    ...(histogram.boundUs > 0 ? { boundUs: histogram.boundUs } : {}),
   };
 }
 

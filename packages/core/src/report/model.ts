@@ -74,6 +74,9 @@ const times = z.strictObject({
   maxUs: us,
   overflow: count.describe('above one hour, recorded as one hour'),
   negative: count.describe('below zero, recorded as 0'),
+  boundUs: us
+    .optional()
+    .describe('how far off a time may be, as sender and receiver read different clocks'),
 });
 
 const figures = {

@@ -184,9 +184,11 @@ function skewFindings({ plan, agents }: ValidityInput): Finding[] {
 function histogramFindings({ plan, aggregate }: ValidityInput): Finding[] {
   let overflow = 0;
   let negative = 0;
+  let boundUs = 0;
   for (const { histogram } of aggregate?.series() ?? []) {
     overflow += histogram?.overflow ?? 0;
     negative += histogram?.negative ?? 0;
+    boundUs = Math.max(boundUs, histogram?.boundUs ?? 0);
   }
   const findings = above({
     check: 'histogram_overflow',
@@ -195,7 +197,11 @@ function histogramFindings({ plan, aggregate }: ValidityInput): Finding[] {
     hint: `${formatCount(overflow)} times were above one hour and count as one hour.`,
   });
   if (negative === 0) return findings;
-  const hint = `${formatCount(negative)} times were below zero and count as 0: clocks disagree.`;
+  const why =
+    boundUs > 0
+      ? `the clocks of different hosts agree to ± ${formatDuration(boundUs)}`
+      : 'clocks disagree';
+  const hint = `${formatCount(negative)} times were below zero and count as 0: ${why}.`;
   const base = { check: 'negative_times' as const, limit: 0, observed: negative, hint };
   return [...findings, { ...base, state: 'note' }];
 }

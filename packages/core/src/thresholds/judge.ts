@@ -14,16 +14,6 @@ export interface JudgeOptions {
   readonly plan: Plan;
   /** Ids of the agents that take part. */
   readonly agents: readonly string[];
-  /**
-   * How far off a delivery time may be because sender and receiver have different clocks. A
-   * threshold below twice of it is inconclusive. 0 where only one clock is involved.
-   */
-  readonly clockBoundUs?: number;
-  /**
-   * True where agents have different clock domains: deliveries between them are not timed in this
-   * version, so what is known of delivery times is a part of the whole.
-   */
-  readonly untimedDeliveries?: boolean;
 }
 
 /** A threshold with `abort` is broken: the run has to end. */
@@ -39,7 +29,9 @@ export interface JudgeState {
   readonly lines: readonly {
     readonly known: LineState;
     readonly abortedBy: TallyState | null;
+    readonly boundUs: number;
   }[];
+  readonly clockDoubt: string | null;
 }
 
 interface Judged {
@@ -47,6 +39,8 @@ interface Judged {
   readonly by: LineJudge;
   /** What was known when it ended the run. */
   abortedBy: Tally | null;
+  /** How far off the times that it speaks of may be, as they were read on different clocks. */
+  boundUs: number;
 }
 
 /**
@@ -60,34 +54,37 @@ interface Judged {
 export class Judge {
   readonly #book: StageBook;
   readonly #judged: readonly Judged[];
-  readonly #options: JudgeOptions;
   #results: readonly ThresholdResult[] | null = null;
   /** Why thresholds on the ledger are inconclusive; null: they are not. */
   #ledgerDoubt: string | null = 'delivery was not verified';
+  /** Why delivery times between hosts cannot be trusted at all; null: they can, within their bound. */
+  #clockDoubt: string | null;
 
   /** @throws SquallError SQ_THRESHOLD for a threshold that a checked plan cannot have. */
   constructor(options: JudgeOptions, state?: JudgeState) {
-    this.#options = options;
+    this.#clockDoubt = state?.clockDoubt ?? null;
     this.#book = new StageBook(options.agents, state?.book);
     this.#judged = options.plan.thresholds.map((spec, index) => {
       const line = lineOf(spec, options.plan);
-      const { known, abortedBy = null } = state?.lines[index] ?? {};
+      const { known, abortedBy = null, boundUs = 0 } = state?.lines[index] ?? {};
       const by =
         line.parsed.overUs === null
           ? new WholeStage(line, this.#book, known)
           : new Windowed(line, this.#book, known);
       const tally = abortedBy && new Tally(line.parsed.forWindows, abortedBy);
-      return { line, by, abortedBy: tally };
+      return { line, by, abortedBy: tally, boundUs };
     });
   }
 
   toJSON(): JudgeState {
     return {
       book: this.#book.toJSON(),
-      lines: this.#judged.map(({ by, abortedBy }) => ({
+      lines: this.#judged.map(({ by, abortedBy, boundUs }) => ({
         known: by.toJSON(),
         abortedBy: abortedBy?.toJSON() ?? null,
+        boundUs,
       })),
+      clockDoubt: this.#clockDoubt,
     };
   }
 
@@ -95,7 +92,18 @@ export class Judge {
   add(agent: string, slice: Slice): void {
     if (this.#results !== null) return;
     this.#book.report(agent, slice);
-    for (const { by } of this.#judged) by.add(slice);
+    for (const one of this.#judged) {
+      one.by.add(slice);
+      one.boundUs = Math.max(one.boundUs, boundOf(one.line, slice));
+    }
+  }
+
+  /**
+   * The clocks of two hosts contradict what was known of them, as `doubt` says in one sentence: from
+   * then on nothing certain can be said of delivery times. The first doubt stands.
+   */
+  doubtClocks(doubt: string): void {
+    if (this.#results === null) this.#clockDoubt ??= doubt;
   }
 
   /**
@@ -122,7 +130,7 @@ export class Judge {
     if (this.#results !== null || this.#judged.some((one) => one.abortedBy !== null)) return null;
     for (const one of this.#judged) {
       const { line, by } = one;
-      if (line.parsed.onBreach !== 'abort' || this.#doubt(line) !== null) continue;
+      if (line.parsed.onBreach !== 'abort' || this.#doubt(one) !== null) continue;
       const tally = by.breached(nowUs);
       if (tally === null) continue;
       one.abortedBy = tally;
@@ -181,11 +189,9 @@ export class Judge {
   }
 
   /** From what is certain to what is not: nothing doubtful may turn a failure into less. */
-  #stateOf(
-    { line, abortedBy }: Judged,
-    outcome: Outcome,
-  ): { state: ThresholdState; remark: string } {
-    const doubt = this.#doubt(line);
+  #stateOf(one: Judged, outcome: Outcome): { state: ThresholdState; remark: string } {
+    const { line, abortedBy } = one;
+    const doubt = this.#doubt(one);
     if (doubt !== null) return { state: 'inconclusive', remark: doubt };
     if (abortedBy !== null) return { state: 'fail', remark: 'it ended the run' };
     const { tally, missing, tooFew, blurred } = outcome;
@@ -206,16 +212,25 @@ export class Judge {
   }
 
   /** Why nothing certain can be said, whatever was measured. */
-  #doubt(line: Line): string | null {
+  #doubt({ line, boundUs }: Judged): string | null {
     if (line.info.late === true) return this.#ledgerDoubt;
     if (line.metric !== 'delivery_time') return null;
-    if (this.#options.untimedDeliveries === true) {
-      return 'deliveries between hosts are not timed in this version';
-    }
-    const boundUs = this.#options.clockBoundUs ?? 0;
-    if (line.parsed.terms.every((term) => term.literal.value >= 2 * boundUs)) return null;
-    return `clocks may differ by ${formatDuration(boundUs)}, and the limit is below twice of that`;
+    if (this.#clockDoubt !== null) return this.#clockDoubt;
+    const limits = line.parsed.terms.filter(({ literal }) => literal.kind === 'duration');
+    if (limits.every(({ literal }) => literal.value >= 2 * boundUs)) return null;
+    return `the clocks of its hosts agree to ± ${formatDuration(boundUs)}, and the limit is below twice of that`;
   }
+}
+
+/** The widest bound of the times in a slice that a line speaks of. */
+function boundOf({ filter, info, scopes }: Line, { series }: Slice): number {
+  if (info.kind !== 'time') return 0;
+  let widest = 0;
+  for (const one of series) {
+    const boundUs = one.histogram?.boundUs ?? 0;
+    if (boundUs > widest && scopes.has(one.stage) && filter.matches(one)) widest = boundUs;
+  }
+  return widest;
 }
 
 /** What stands in the place of a figure where there is none. */

@@ -14,12 +14,16 @@ import {
 
 /** Arbitrary, but well-formed measurements. */
 export const sparse: fc.Arbitrary<SparseHistogram> = fc
-  .array(fc.integer({ min: -5, max: 3_700_000_000 }), { minLength: 1, maxLength: 30 })
-  .map(sparseOf);
+  .tuple(
+    fc.array(fc.integer({ min: -5, max: 3_700_000_000 }), { minLength: 1, maxLength: 30 }),
+    fc.constantFrom(0, 0, 7, 250_000),
+  )
+  .map(([values, boundUs]) => sparseOf(values, boundUs));
 
-export function sparseOf(values: readonly number[]): SparseHistogram {
+export function sparseOf(values: readonly number[], boundUs = 0): SparseHistogram {
   const histogram = new Histogram();
   for (const value of values) histogram.record(value);
+  histogram.widen(boundUs);
   const result = histogram.toSparse();
   if (result === null) throw new Error('no values');
   return result;

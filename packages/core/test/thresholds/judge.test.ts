@@ -1,3 +1,5 @@
+import { judgeState } from '@squall/core/checkpoint';
+import type { SeriesDelta, SparseHistogram } from '@squall/core/metrics';
 import { Judge } from '@squall/core/thresholds';
 import { describe, expect, it } from 'vitest';
 import {
@@ -603,33 +605,63 @@ describe('what stands where there is no figure', () => {
 });
 
 describe('delivery times and clocks', () => {
-  const series = [times('delivery_time', [5], { subject: 'readers' })];
   const stages = [stageOf('connect', 0, { kind: 'connect' }), stageOf('publish', 1)];
 
-  function result(text: string, options: { clockBoundUs?: number; untimedDeliveries?: boolean }) {
-    const judge = new Judge({ plan: planOf([text], stages), agents: ['a'], ...options });
+  /** Deliveries to one subject or another, the times of each read with an error of so much. */
+  function judgeOf(text: string, bounds: Readonly<Record<string, number>>): Judge {
+    const judge = new Judge({ plan: planOf([text], stages), agents: ['a'] });
     judge.add('a', sliceOf({ n: 0 }));
-    const late = series.map((one) => ({ ...one, stage: 1 }));
-    judge.add('a', sliceOf({ stage: 1, n: 0, startS: 1 }, late));
-    return only(judge.finish());
+    const series = Object.entries(bounds).map(([subject, boundUs]) => {
+      const one = times('delivery_time', [5], { subject, stage: 1 });
+      return boundUs === 0 ? one : { ...one, histogram: { ...theTimesOf(one), boundUs } };
+    });
+    judge.add('a', sliceOf({ stage: 1, n: 0, startS: 1 }, series));
+    return judge;
+  }
+
+  function result(text: string, bounds: Readonly<Record<string, number>>) {
+    return only(judgeOf(text, bounds).finish());
   }
 
   it('pass where the limit is wide enough for the clocks', () => {
-    expect(result('delivery_time: max < 10ms', { clockBoundUs: 5_000 }).state).toBe('pass');
+    expect(result('delivery_time: max < 10ms', { readers: 5_000 }).state).toBe('pass');
+    expect(result('delivery_time: max < 6ms', { readers: 0 }).state).toBe('pass');
   });
 
   it('are inconclusive below twice the bound, passed or failed', () => {
     for (const text of ['delivery_time: max < 10ms', 'delivery_time: max < 1ms']) {
-      const { state, leadsTo, remark } = result(text, { clockBoundUs: 5_001 });
+      const { state, leadsTo, remark } = result(text, { readers: 5_001 });
       expect({ state, leadsTo }).toEqual({ state: 'inconclusive', leadsTo: 'inconclusive' });
       expect(remark).toContain('clocks');
     }
   });
 
-  it('are inconclusive where a part of the deliveries is not timed', () => {
-    expect(result('delivery_time: max < 10ms', { untimedDeliveries: true }).state).toBe(
-      'inconclusive',
-    );
+  it('are measured against the bound of what their line speaks of', () => {
+    const bounds = { readers: 100, devices: 50_000 };
+    expect(result('delivery_time{group=readers}: max < 10ms', bounds).state).toBe('pass');
+    expect(result('delivery_time: max < 10ms', bounds).state).toBe('inconclusive');
+  });
+
+  it('count whatever the clocks say', () => {
+    expect(result('delivery_time: count >= 1', { readers: 50_000 }).state).toBe('pass');
+  });
+
+  it('keep their bound and a doubt over a restart of the controller', () => {
+    const text = 'delivery_time: max < 10ms';
+    const again = (judge: Judge) => {
+      const state: unknown = JSON.parse(JSON.stringify(judge));
+      return new Judge({ plan: planOf([text], stages), agents: ['a'] }, judgeState.parse(state));
+    };
+    expect(only(again(judgeOf(text, { readers: 5_001 })).finish()).state).toBe('inconclusive');
+    const doubted = judgeOf(text, { readers: 0 });
+    doubted.doubtClocks('the clocks went mad');
+    expect(only(again(doubted).finish()).remark).toBe('the clocks went mad');
+  });
+
+  it('end no run while nothing certain can be said of them', () => {
+    const text = 'delivery_time: max < 1us over 1s abort';
+    expect(judgeOf(text, { readers: 0 }).advance(60_000_000)).not.toBeNull();
+    expect(judgeOf(text, { readers: 5 }).advance(60_000_000)).toBeNull();
   });
 });
 
@@ -641,3 +673,8 @@ describe('the ledger', () => {
     });
   });
 });
+
+function theTimesOf({ histogram }: SeriesDelta): SparseHistogram {
+  if (histogram === undefined) throw new Error('no times');
+  return histogram;
+}

@@ -2,6 +2,7 @@ import type { WorkerLedger } from '@squall/core/ledger/worker';
 import type { Group, MqttTarget, Plan } from '@squall/core/plan';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
 import type { ClientOrder } from '../clients/client-order.ts';
+import type { PeerClocks } from '../clients/peer-clocks.ts';
 import type { Moment } from '../clock.ts';
 import type { Recorder } from '../measure/recorder.ts';
 import type { RenderContext } from '../publish/render-context.ts';
@@ -20,6 +21,8 @@ export interface GroupServices {
   readonly moment: Moment;
   readonly runHash: number;
   readonly clockDomain: number;
+  /** Clocks of other hosts. */
+  readonly peers: PeerClocks;
   /** Stamp index of the group's first publish stream, among all streams of the plan. */
   readonly firstSubject: number;
   readonly createClients: (options: MqttClientsOptions) => MqttClients;

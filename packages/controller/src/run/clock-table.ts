@@ -1,0 +1,66 @@
+import { DomainClocks } from '@squall/core/clock';
+import { clockDomainHash } from '@squall/core/stamp';
+import type { TimeSource } from '../time-source.ts';
+import type { Roster } from './roster.ts';
+
+/** How often agents hear of each other's clocks, where they are few. */
+const INTERVAL_US = 1_000_000;
+/** Clocks told a second to all agents together: many agents on many hosts hear of them less often. */
+const MAX_TOLD_PER_S = 20_000;
+
+export interface ClockTableScene {
+  readonly time: TimeSource;
+  readonly roster: Roster;
+  /** Of the controller. */
+  readonly clockDomain: string;
+  /** Delivery times between hosts cannot be trusted; said once for a reason. */
+  doubt(reason: string): void;
+}
+
+/**
+ * Tells every agent how the clocks of all hosts in the run relate, so that it can time what comes from
+ * another one. Where all agents share one clock nothing is ever told.
+ */
+export class ClockTable {
+  readonly #scene: ClockTableScene;
+  readonly #clocks: DomainClocks;
+  readonly #doubts = new Set<string>();
+  #stopTimer: () => void = () => {};
+
+  constructor(scene: ClockTableScene) {
+    this.#scene = scene;
+    this.#clocks = new DomainClocks(clockDomainHash(scene.clockDomain));
+    this.#tell();
+  }
+
+  stop(): void {
+    this.#stopTimer();
+  }
+
+  #tell(): void {
+    const { roster, time } = this.#scene;
+    const live = roster.live();
+    for (const { id, session } of live) {
+      const { clock, facts } = session;
+      if (clock !== null) this.#clocks.take(id, clockDomainHash(facts.clockDomain), clock);
+    }
+    const nowUs = time.monotonicUs();
+    const { clocks, contradictions } = this.#clocks.at(nowUs);
+    for (const agents of contradictions) this.#doubt(agents);
+    if (clocks.length > 1) roster.tell({ type: 'clocks', at: nowUs, domains: [...clocks] });
+    const told = clocks.length * live.length;
+    const intervalUs = Math.max(INTERVAL_US, (told / MAX_TOLD_PER_S) * 1_000_000);
+    this.#stopTimer = time.after(intervalUs, () => this.#tell());
+  }
+
+  #doubt(agents: readonly string[]): void {
+    const names = agents.toSorted().join(', ');
+    if (this.#doubts.has(names)) return;
+    this.#doubts.add(names);
+    this.#scene.doubt(
+      agents.length === 1
+        ? `the clock of agent ${names} is said to be the controller's, and is not`
+        : `the clocks of agents ${names} are said to be one, and are not`,
+    );
+  }
+}

@@ -22,11 +22,17 @@ const CROSSINGS = [
   ['core', '@squall/agent', 'ground floor'],
   ['mqtt', '@squall/core/plan', 'knows nothing of load tests'],
   ['mqtt', 'mqtt-packet', 'oracles in tests'],
+  ['rocketmq', '@squall/core/plan', 'knows nothing of load tests'],
+  ['rocketmq', '@squall/mqtt', 'knows nothing of load tests'],
+  ['rocketmq/src/codec', 'node:net', 'The wire is pure'],
+  ['rocketmq/src/codec', '../connections/connection.ts', 'The wire is pure'],
   ['agent', '@squall/controller', 'meet only in'],
   ['agent', '@squall/cli', 'meet only in'],
   ['controller', '@squall/agent', 'meet only in'],
   ['controller', '@squall/mqtt', 'meet only in'],
+  ['controller', '@squall/rocketmq', 'meet only in'],
   ['redis-bus', '@squall/agent', 'knows nothing of'],
+  ['redis-bus', '@squall/rocketmq', 'knows nothing of'],
   ['redis-bus', '@squall/controller', 'knows nothing of'],
 ] as const;
 
@@ -63,7 +69,8 @@ function lint(room: string, text: string) {
 }
 
 function plant(room: string, text: string): string {
-  const folder = path.join(paper, 'packages', room, 'src');
+  // `rocketmq/src/codec` is a room inside a room.
+  const folder = path.join(paper, 'packages', room, room.includes('/') ? '' : 'src');
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, 'crossing.ts');
   writeFileSync(file, text);

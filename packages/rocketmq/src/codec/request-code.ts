@@ -1,0 +1,41 @@
+/** Codes of the requests that a client sends or receives (org.apache.rocketmq.common.protocol.RequestCode). */
+export const RequestCode = {
+  pullMessage: 11,
+  queryConsumerOffset: 14,
+  updateConsumerOffset: 15,
+  updateAndCreateTopic: 17,
+  updateBrokerConfig: 25,
+  getBrokerConfig: 26,
+  getBrokerRuntimeInfo: 28,
+  searchOffsetByTimestamp: 29,
+  getMaxOffset: 30,
+  getMinOffset: 31,
+  viewMessageById: 33,
+  heartbeat: 34,
+  unregisterClient: 35,
+  consumerSendMessageBack: 36,
+  endTransaction: 37,
+  getConsumerListByGroup: 38,
+  checkTransactionState: 39,
+  notifyConsumerIdsChanged: 40,
+  lockBatchQueues: 41,
+  unlockBatchQueues: 42,
+  getRouteInfoByTopic: 105,
+  getBrokerClusterInfo: 106,
+  updateAndCreateSubscriptionGroup: 200,
+  getTopicStats: 202,
+  deleteSubscriptionGroup: 207,
+  getConsumeStats: 208,
+  deleteTopicInBroker: 215,
+  deleteTopicInNameServer: 216,
+  sendMessageV2: 310,
+  sendBatchMessage: 320,
+  createUser: 3001,
+  createPolicies: 3006,
+} as const;
+
+/** Bits of a command's `flag`. */
+export const CommandFlag = {
+  response: 1,
+  oneWay: 2,
+} as const;

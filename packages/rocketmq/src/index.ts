@@ -1,0 +1,1 @@
+export { RocketmqError, type RocketmqErrorCode } from './codec/rocketmq-error.ts';

@@ -14,3 +14,10 @@ export {
 } from './inflight/inflight-table.ts';
 export { PUBLISH_PACKET_ID_MAX, SUBSCRIBE_PACKET_IDS } from './inflight/packet-ids.ts';
 export { monotonicUs, readMonotonicUs } from './monotonic.ts';
+export {
+  createTlsContext,
+  type TlsMaterial,
+  type TlsRequest,
+} from './transport/tls/tls-request.ts';
+export { TlsSessions } from './transport/tls/tls-sessions.ts';
+export type { Route } from './transport/transport.ts';

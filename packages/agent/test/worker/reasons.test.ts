@@ -1,6 +1,7 @@
 import { isReasonOf, type MetricName, REASONS } from '@squall/core/metrics';
 import { describe, expect, test } from 'vitest';
 import * as mqtt from '../../../mqtt/src/clients/reasons.ts';
+import * as tls from '../../../mqtt/src/transport/tls/tls-reasons.ts';
 import * as worker from '../../src/worker/measure/reasons.ts';
 
 /** Who ends connections says why with these; a CONNACK's code ends attempts only. */
@@ -11,7 +12,12 @@ const connection = [
 ];
 const GIVEN: Readonly<Partial<Record<MetricName, readonly string[]>>> = {
   protocol_errors: [worker.UNKNOWN_PUBACK, worker.UNKNOWN_SUBACK],
-  connect_failed: [...connection, ...mqtt.CONNACK_REASONS.slice(1)],
+  connect_failed: [
+    ...connection,
+    ...Object.values(tls.TLS_REASONS),
+    tls.CLOSED_IN_HANDSHAKE,
+    ...mqtt.CONNACK_REASONS.slice(1),
+  ],
   disconnected: [...connection, mqtt.Reason.keepAlive, mqtt.Reason.notReading],
   dropped: [
     worker.DROPPED_GENERATOR,
@@ -48,6 +54,7 @@ describe('the catalogue of reasons', () => {
       mqtt.malformedPacket('PUBACK'),
       mqtt.protocolError('unexpected PINGREQ'),
       mqtt.socketReason(Object.assign(new Error('x'), { code: 'ESTRANGE' })),
+      mqtt.socketReason(tls.tlsFault(Object.assign(new Error('x'), { code: 'ERR_SSL_NEW' }), true)),
     ];
     for (const reason of found) expect(isReasonOf('connect_failed', reason), reason).toBe(true);
     expect(isReasonOf('publish_failed', `${worker.NOT_RENDERED}the topic is empty`)).toBe(true);

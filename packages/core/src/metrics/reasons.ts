@@ -1,4 +1,5 @@
 import type { MetricName } from './catalogue.ts';
+import { TLS_FAILURES, TRANSPORT_BEGINNINGS } from './transport-reasons.ts';
 
 /**
  * Reasons of `publish_failed` that begin like this belong to messages that never became `sent`: the
@@ -42,6 +43,7 @@ const CONNECTION_BEGINNINGS: readonly string[] = [
   'malformed packet: ',
   'protocol error: ',
   'socket error ',
+  ...TRANSPORT_BEGINNINGS,
 ];
 
 /**
@@ -52,6 +54,7 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
   connect_failed: {
     fixed: [
       ...CONNECTION,
+      ...TLS_FAILURES,
       'unacceptable protocol version (0x01)',
       'client id rejected (0x02)',
       'server unavailable (0x03)',

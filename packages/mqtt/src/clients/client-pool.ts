@@ -12,7 +12,7 @@ import {
 } from '../codec/v311/publish-packet.ts';
 import { encodeSubscribe, type SubscribeRequest } from '../codec/v311/subscribe-packet.ts';
 import { monotonicUs, readMonotonicUs } from '../monotonic.ts';
-import { TcpTransport } from '../transport/tcp-transport.ts';
+import { openTransport } from '../transport/open-transport.ts';
 import type { Transport, TransportEvents } from '../transport/transport.ts';
 import type { ClientHandlers } from './client-handlers.ts';
 import { ClosingTransports } from './closing-transports.ts';
@@ -70,10 +70,13 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
     const table = this.#table;
     if (!this.isIdle(slot)) throw new Error(`connect on slot ${slot}, which is not idle`);
     const greeting = encodeConnect(options);
-    const { host, port, localAddress } = options;
+    const { host, port, localAddress, tls } = options;
     const readBuffer = this.#readBuffer;
     // Throws for an impossible port or address, so the slot changes only afterwards.
-    table.transport[slot] = new TcpTransport({ slot, host, port, localAddress, readBuffer }, this);
+    table.transport[slot] = openTransport(
+      { slot, host, port, localAddress, tls, readBuffer },
+      this,
+    );
     table.greeting.set(slot, greeting);
     table.phase[slot] = Phase.opening;
     table.cleanStart[slot] = options.cleanStart ? 1 : 0;

@@ -1,7 +1,7 @@
+import type { Route } from '../transport/transport.ts';
+
 /** How one client connects. Read during `connect` only, so one object may serve many calls. */
-export interface ConnectOptions {
-  readonly host: string;
-  readonly port: number;
+export interface ConnectOptions extends Route {
   /** At most 65,535 bytes of UTF-8; empty only with `cleanStart` [MQTT-3.1.3-7]. */
   readonly clientId: string;
   readonly username?: string | undefined;
@@ -12,6 +12,4 @@ export interface ConnectOptions {
   readonly cleanStart: boolean;
   /** From this call to CONNACK; a failure with reason "timed out" past it (coarse: + ≤ 250 ms). */
   readonly timeoutUs: number;
-  /** Source address; chosen by the kernel where left out. */
-  readonly localAddress?: string | undefined;
 }

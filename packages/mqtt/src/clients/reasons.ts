@@ -1,3 +1,5 @@
+import { TransportFault } from '../transport/transport.ts';
+
 /**
  * Why a connection, an attempt or a subscription failed: a fixed catalogue of texts, so that they
  * can be counted by reason and compared over agents. Where the operator can do something about it,
@@ -63,6 +65,7 @@ export const SOCKET_REASONS: Readonly<Record<string, string>> = {
 /** The reason behind a socket's error, or "closed by broker" where there was none. */
 export function socketReason(error: Error | null): string {
   if (error === null) return Reason.closedByBroker;
+  if (error instanceof TransportFault) return error.reason;
   const code = errorCode(error);
   return SOCKET_REASONS[code] ?? `socket error ${code}`;
 }

@@ -46,17 +46,18 @@ export function directHandle(socket: Socket): WriteHandle | null {
 }
 
 /** `socket.write`; the first one in a process also shows how `net` does it. */
-export function writeAndLearn(socket: Socket, bytes: Buffer): void {
+export function writeAndLearn(socket: Socket, bytes: Buffer, written?: () => void): void {
   const handle = learnt ? null : handleOf(socket);
   learnt = true;
   if (handle !== null) watchOneWrite(handle);
-  socket.write(bytes);
+  socket.write(bytes, written);
   if (handle !== null) Reflect.deleteProperty(handle, 'writeBuffer');
 }
 
 /** Gives `WRITTEN`, `WAITING` or a negative error number of the system. */
 export function writeDirectly(handle: WriteHandle, bytes: Buffer, owner: WriteOwner): number {
-  const request = spare ?? newRequest();
+  spare ??= newRequest();
+  const request = spare;
   const failure = handle.writeBuffer(request, bytes);
   if (failure !== 0) return failure;
   if (handle.writeQueueSize === 0) return WRITTEN;
@@ -66,13 +67,22 @@ export function writeDirectly(handle: WriteHandle, bytes: Buffer, owner: WriteOw
   return WAITING;
 }
 
+/**
+ * The same to a TLS handle, which encrypts all bytes at once (the memory may be used again) and
+ * tells each write's end later. Only one write may be under way. Gives 0 or a negative error number.
+ */
+export function writeEncrypted(handle: WriteHandle, bytes: Buffer, owner: WriteOwner): number {
+  const request = newRequest();
+  request.owner = owner;
+  return handle.writeBuffer(request, bytes);
+}
+
 function newRequest(): WriteRequest {
   if (requestClass === null) throw new Error('direct writes were not learnt');
   const request = new requestClass();
   request.oncomplete = onComplete;
   request.buffer = null;
   request.owner = null;
-  spare = request;
   return request;
 }
 

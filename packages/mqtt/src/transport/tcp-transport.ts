@@ -18,7 +18,7 @@ import type { Transport, TransportEvents, TransportOptions } from './transport.t
  * Names with several addresses are tried one after the other, each until the kernel gives up or
  * the connect time-out passes: a broker slow to accept under load must not look like a dead one.
  */
-const ADDRESS_ATTEMPT_MS = 3_600_000;
+export const ADDRESS_ATTEMPT_MS = 3_600_000;
 
 /** A socket that knows its transport, so that one listener function serves all connections. */
 class TransportSocket extends Socket {
@@ -155,7 +155,8 @@ function onClose(this: TransportSocket): void {
   this.transport?.closed();
 }
 
-function systemError(errorNumber: number): NodeJS.ErrnoException {
+/** The error that Node makes of a number that its handles give. */
+export function systemError(errorNumber: number): NodeJS.ErrnoException {
   const code = getSystemErrorName(errorNumber);
   const error: NodeJS.ErrnoException = new Error(`write ${code}`);
   error.code = code;

@@ -1,12 +1,11 @@
-/**
- * One connection's way to the broker: bytes in order, nothing of MQTT. TCP today; TLS and
- * WebSocket are further implementations.
- */
+import type { TlsRequest } from './tls/tls-request.ts';
+
+/** One connection's way to the broker: bytes in order, nothing of MQTT. */
 export interface Transport {
   /**
-   * Hands `bytes` over. True: the kernel has them all, and the caller may use the memory again.
-   * False: the transport reads from that memory later; it belongs to it from now on. Once all is
-   * gone, `drained` is called.
+   * Hands `bytes` over. True: the caller may use the memory again. False: the transport reads from
+   * that memory later; it belongs to it from now on. The transport may change what stands in it.
+   * Where not everything has reached the kernel (`unsentBytes`), `drained` is called once it has.
    */
   send(bytes: Buffer): boolean;
   /** Bytes handed over that the kernel has not taken. */
@@ -32,11 +31,28 @@ export interface TransportEvents {
   gone(transport: Transport): void;
 }
 
-export interface TransportOptions {
-  readonly slot: number;
+/** Where a connection goes, and by what. */
+export interface Route {
   readonly host: string;
   readonly port: number;
-  readonly localAddress: string | undefined;
+  /** Source address; chosen by the kernel where left out. */
+  readonly localAddress?: string | undefined;
+  /** TLS of the connection; plain where left out. */
+  readonly tls?: TlsRequest | undefined;
+}
+
+export interface TransportOptions extends Route {
+  readonly slot: number;
   /** All connections read into this one buffer: reads are handled one after the other. */
   readonly readBuffer: Buffer;
+}
+
+/** Why a transport came to its end, as a text to be counted by; one of the catalogue. */
+export class TransportFault extends Error {
+  readonly reason: string;
+
+  constructor(reason: string, options?: { readonly cause: unknown }) {
+    super(reason, options);
+    this.reason = reason;
+  }
 }

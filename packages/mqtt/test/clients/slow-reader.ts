@@ -1,5 +1,6 @@
-import { createMqttClients } from '../../src/index.ts';
-import { FakeBroker } from '../fixture/fake-broker.ts';
+import type { Socket } from 'node:net';
+import { type ConnectOptions, createMqttClients } from '../../src/index.ts';
+import { CONNACK, FakeBroker } from '../fixture/fake-broker.ts';
 import { connectOptions, message } from '../fixture/options.ts';
 import { Recorder } from '../fixture/recorder.ts';
 
@@ -16,13 +17,29 @@ const MESSAGES = 4_000;
 
 /** Publishes 20 MB of changing messages to a broker that reads only when all is written. */
 export async function publishToSlowReader(): Promise<SlowReaderResult> {
-  const received: Buffer[] = [];
-  const broker = await FakeBroker.accepting((socket) => {
+  const broker = await FakeBroker.start(readSlowly);
+  const result = await publishTo(broker, {});
+  await broker.stop();
+  return result;
+}
+
+/** Answers the CONNECT, then reads nothing more until it is told to. */
+export function readSlowly(socket: Socket): void {
+  socket.once('data', () => {
+    socket.write(CONNACK);
     socket.pause();
   });
+}
+
+/** The part of the client; the broker reads slowly. */
+export async function publishTo(
+  broker: { readonly port: number; readonly sockets: Iterable<Socket> },
+  overrides: Partial<ConnectOptions>,
+): Promise<SlowReaderResult> {
+  const received: Buffer[] = [];
   const recorder = new Recorder();
   const clients = createMqttClients({ slots: 1, handlers: recorder });
-  clients.connect(0, connectOptions(broker.port));
+  clients.connect(0, connectOptions(broker.port, overrides));
   await recorder.first('onConnected');
   const item = message('t', 'x'.repeat(5_000));
   const sent: Buffer[] = [];
@@ -44,6 +61,5 @@ export async function publishToSlowReader(): Promise<SlowReaderResult> {
   await recorder.until(() => received.reduce((sum, part) => sum + part.length, 0) >= all.length);
   const drained = recorder.of('onDrained').length;
   clients.close();
-  await broker.stop();
   return { stuckBytes, stuckAfterwards, sent: all, received: Buffer.concat(received), drained };
 }

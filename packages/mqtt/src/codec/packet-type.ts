@@ -14,4 +14,8 @@ export const PacketType = {
   pingreq: 12,
   pingresp: 13,
   disconnect: 14,
+  /** MQTT 5 only. */
+  auth: 15,
 } as const;
+
+export type PacketName = keyof typeof PacketType;

@@ -1,5 +1,6 @@
 // Data path: one request object a write that has to wait, none otherwise.
 import type { Socket } from 'node:net';
+import { streamState } from './stream-state.ts';
 
 /**
  * Writing to a TCP socket past `net.Socket.write`, whose bookkeeping (a request object, a tick, 200
@@ -60,11 +61,17 @@ export function writeDirectly(handle: WriteHandle, bytes: Buffer, owner: WriteOw
   const request = spare;
   const failure = handle.writeBuffer(request, bytes);
   if (failure !== 0) return failure;
-  if (handle.writeQueueSize === 0) return WRITTEN;
+  if (isWritten(handle)) return WRITTEN;
   request.buffer = bytes;
   request.owner = owner;
   spare = null;
   return WAITING;
+}
+
+/** Whether the kernel took all of the write just made. */
+function isWritten(handle: WriteHandle): boolean {
+  if (streamState === null) return handle.writeQueueSize === 0;
+  return streamState.notes[streamState.lastWriteWasAsync] === 0;
 }
 
 /**

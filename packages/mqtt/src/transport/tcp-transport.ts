@@ -11,6 +11,7 @@ import {
   writeDirectly,
   WRITTEN,
 } from './direct-write.ts';
+import { type ReadOwner, readDirectly } from './direct-read.ts';
 import { lookupHost } from './host-lookup.ts';
 import type { Transport, TransportEvents, TransportOptions } from './transport.ts';
 
@@ -29,7 +30,7 @@ class TransportSocket extends Socket {
  * MQTT over a plain TCP socket. Kept lean on purpose, since a worker holds many thousands: reads go
  * into a shared buffer (`onread`), listeners are shared functions, there is no timer a socket.
  */
-export class TcpTransport implements Transport, WriteOwner {
+export class TcpTransport implements Transport, WriteOwner, ReadOwner {
   readonly #socket: TransportSocket;
   readonly #events: TransportEvents;
   readonly #slot: number;
@@ -51,7 +52,7 @@ export class TcpTransport implements Transport, WriteOwner {
       noDelay: true,
       lookup: lookupHost,
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
-      onread: { buffer: options.readBuffer, callback: (length) => this.#received(length) },
+      onread: { buffer: options.readBuffer, callback: (length) => this.received(length) },
       // With a mark of 0 every ordinary write asks for 'drain', so that the one for bytes that got
       // stuck can be subscribed to once it is known that they are.
       writableHighWaterMark: 0,
@@ -108,12 +109,13 @@ export class TcpTransport implements Transport, WriteOwner {
     this.#socket.destroy();
   }
 
-  #received(length: number): boolean {
+  received(length: number): boolean {
     if (!this.#silent) this.#events.received(this.#slot, length);
     return true;
   }
 
   opened(): void {
+    readDirectly(this.#socket, this);
     if (!this.#silent) this.#events.opened(this.#slot);
   }
 

@@ -1,5 +1,12 @@
 import { split } from '@squall/core/partition';
-import { dueUs, rankMultiplier, rankOf, scheduleOf, ticksBefore } from '@squall/core/schedule';
+import {
+  dueUs,
+  rankMultiplier,
+  rankOf,
+  scheduleOf,
+  type Spacing,
+  ticksBefore,
+} from '@squall/core/schedule';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientOrder } from '../../src/worker/clients/client-order.ts';
@@ -63,6 +70,24 @@ const pace = fc.oneof(
     kind: fc.constant('rate' as const),
     perS: fc.double({ min: 0.3, max: 900, noNaN: true }),
   }),
+  fc.record({
+    kind: fc.constant('ramp' as const),
+    fromPerS: fc.double({ min: 0, max: 900, noNaN: true }),
+    toPerS: fc.double({ min: 0, max: 900, noNaN: true }),
+    overUs: fc.integer({ min: 1_000, max: 3_000_000 }),
+  }),
+  fc.record({
+    kind: fc.constant('spike' as const),
+    basePerS: fc.double({ min: 0.3, max: 90, noNaN: true }),
+    peakPerS: fc.double({ min: 0.3, max: 900, noNaN: true }),
+    atUs: fc.integer({ min: 0, max: 1_000_000 }),
+    forUs: fc.integer({ min: 1_000, max: 1_000_000 }),
+  }),
+);
+
+const spacing: fc.Arbitrary<Spacing> = fc.oneof(
+  fc.constant({ kind: 'even' as const }),
+  fc.record({ kind: fc.constantFrom('poisson' as const, 'random' as const), seed: fc.nat() }),
 );
 
 describe('the schedules of all workers together', { timeout: 60_000 }, () => {
@@ -73,13 +98,14 @@ describe('the schedules of all workers together', { timeout: 60_000 }, () => {
           clients: fc.integer({ min: 1, max: 60 }),
           agents: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 5 }),
           pace,
+          spacing,
           lengthUs: fc.integer({ min: 1, max: 2_000_000 }),
           count: fc.option(fc.integer({ min: 0, max: 500 })),
           steps: fc.array(fc.integer({ min: 1, max: 900_000 }), { maxLength: 20 }),
           clockUs: fc.double({ min: 0, max: 1e12, noNaN: true }),
         }),
         (given) => {
-          const schedule = scheduleOf(given.pace, given.clients);
+          const schedule = scheduleOf(given.pace, given.clients, given.spacing);
           const weights = given.agents.map((workers, k) => ({ agent: `a${k}`, workers }));
           const shares = split([given.clients], weights).flatMap(({ workers }) => workers);
           const all: { client: number; dueUs: number }[] = [];
@@ -169,7 +195,7 @@ describe('the schedules of all workers together', { timeout: 60_000 }, () => {
           );
           const feed = new PacedSchedule({
             order,
-            schedule: { clients: 40, periodUs: 200_000 },
+            schedule: { clients: 40, periodUs: 200_000, times: null },
             clockUs: 0,
             count: null,
             backlogUs,

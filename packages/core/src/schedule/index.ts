@@ -10,4 +10,11 @@ export { MAX_CLIENTS, rankMultiplier, rankOf } from './permutation.ts';
 export { peakPerS, RateProfile, rateProfile } from './rate-profile.ts';
 export { ShapedTimes, type Spacing } from './shaped-times.ts';
 export { streamTopics } from './stream-topics.ts';
-export { type StageNeeds, stageNeeds, streamKey } from './prologue.ts';
+export {
+  connectRampUs,
+  connectRate,
+  type StageNeeds,
+  stageNeeds,
+  streamKey,
+} from './prologue.ts';
+export { spacingOf } from './spacing.ts';

@@ -1,20 +1,33 @@
-import type { Activity, Plan, Stage } from '../plan/plan.ts';
+import type { Activity, Group, Plan, Stage } from '../plan/plan.ts';
 
 /**
  * What a stage must do before its clock can start.
  *
- * A stage in which some group publishes first connects and subscribes whatever its groups lack, so
- * that no publisher starts before a subscriber is ready; its clock starts at the barrier after that.
- * In a stage without publishing, connecting and subscribing are the work itself, and its clock
- * starts at once. This is a question about the plan alone, so controller and agents answer it alike.
+ * A stage in which some group publishes, or drops connections to see them come back, first connects
+ * and subscribes whatever its groups lack, so that no publisher starts before a subscriber is ready;
+ * its clock starts at the barrier after that. In any other stage connecting and subscribing are the
+ * work itself, and its clock starts at once. This is a question about the plan alone, so controller
+ * and agents answer it alike.
  */
 export interface StageNeeds {
   /** True: the stage's clock waits for `clock` from the controller. */
   readonly prologue: boolean;
   /** Group indexes that connect in this stage (in its prologue, or as its work). */
   readonly connects: ReadonlySet<number>;
+  /** Group indexes whose clients connect again in this stage: churn, storms, takeovers. */
+  readonly reconnects: ReadonlySet<number>;
   /** Group index → its subscribe entries that are made in this stage. */
   readonly subscribes: ReadonlyMap<number, ReadonlySet<number>>;
+  /** Group index → its respond entries that begin in this stage. */
+  readonly responds: ReadonlyMap<number, ReadonlySet<number>>;
+  /** Group index → its streams of requests whose responses are subscribed to in this stage. */
+  readonly requests: ReadonlyMap<number, ReadonlySet<number>>;
+  /** Groups of which nobody waits for what is subscribed: their clients come and go. */
+  readonly churns: ReadonlySet<number>;
+  /** Groups that are connected when the stage is entered. */
+  readonly connected: ReadonlySet<number>;
+  /** Group index → its subscribe entries that are there when the stage is entered. */
+  readonly subscribed: ReadonlyMap<number, ReadonlySet<number>>;
   /** `group:stream` of publish activities that the stage before ran too: they go on without a gap. */
   readonly continues: ReadonlySet<string>;
 }
@@ -22,25 +35,67 @@ export interface StageNeeds {
 interface GroupState {
   connected: boolean;
   readonly subscribed: Set<number>;
+  readonly responding: Set<number>;
+  readonly requesting: Set<number>;
 }
+
+type Entries = Map<number, Set<number>>;
 
 /** The needs of every stage, by its index. */
 export function stageNeeds(plan: Pick<Plan, 'groups' | 'stages'>): StageNeeds[] {
-  const states = plan.groups.map((): GroupState => ({ connected: false, subscribed: new Set() }));
+  const states = plan.groups.map(
+    (): GroupState => ({
+      connected: false,
+      subscribed: new Set(),
+      responding: new Set(),
+      requesting: new Set(),
+    }),
+  );
   let before = new Set<string>();
   return plan.stages.map((stage) => {
     const publishes = publishKeys(stage);
-    const made = makeStage(stage, states);
-    const missing = made.connects.size > 0 || made.subscribes.size > 0;
+    const connected = new Set(plan.groups.flatMap((_, k) => (states[k]?.connected ? [k] : [])));
+    const subscribed = new Map(states.map((state, k) => [k, new Set(state.subscribed)]));
+    const made = makeStage(stage, states, plan.groups);
+    const { connects, subscribes, responds, requests, churns } = made;
+    const missing =
+      connects.size > 0 ||
+      [subscribes, responds, requests].some((entries) =>
+        [...entries.keys()].some((group) => !churns.has(group)),
+      );
     const continues = new Set([...publishes].filter((key) => before.has(key)));
     before = publishes;
-    return { prologue: publishes.size > 0 && missing, continues, ...made };
+    const isLoad = publishes.size > 0 || made.reconnects.size > churns.size;
+    return { prologue: isLoad && missing, continues, connected, subscribed, ...made };
   });
 }
 
 /** The key of a publish activity in `StageNeeds.continues`. */
 export function streamKey(group: number, stream: number): string {
   return `${group}:${stream}`;
+}
+
+/** The rate at which a group connects in a stage, a second over the whole group. */
+export function connectRate(stage: Stage | undefined, index: number, group: Group): number {
+  for (const work of stage?.run ?? []) {
+    if (work.group !== index) continue;
+    for (const activity of work.activities) {
+      if (activity.kind === 'connect') return activity.ratePerS ?? group.connect.ratePerS;
+    }
+  }
+  return group.connect.ratePerS;
+}
+
+/** µs that a stage takes to connect what it must, by the connect rates; 0 where all is connected. */
+export function connectRampUs(plan: Pick<Plan, 'groups'>, stage: Stage, needs: StageNeeds): number {
+  let longest = 0;
+  for (const index of needs.connects) {
+    const group = plan.groups[index];
+    if (group === undefined) continue;
+    const perS = connectRate(stage, index, group);
+    longest = Math.max(longest, (group.clients / perS) * 1_000_000);
+  }
+  return longest;
 }
 
 function publishKeys(stage: Stage): Set<string> {
@@ -53,32 +108,69 @@ function publishKeys(stage: Stage): Set<string> {
   return keys;
 }
 
-function makeStage(stage: Stage, states: readonly GroupState[]) {
+function makeStage(stage: Stage, states: readonly GroupState[], groups: readonly Group[]) {
   const connects = new Set<number>();
-  const subscribes = new Map<number, Set<number>>();
-  for (const work of stage.run) {
-    const state = states[work.group];
+  const reconnects = new Set<number>();
+  const churns = new Set<number>();
+  const subscribes: Entries = new Map();
+  const responds: Entries = new Map();
+  const requests: Entries = new Map();
+  for (const { group: index, activities } of stage.run) {
+    const state = states[index];
     if (state === undefined) continue;
-    if (!state.connected && work.activities.some(needsConnection)) {
-      connects.add(work.group);
+    if (activities.some(({ kind }) => kind === 'churn')) churns.add(index);
+    if (activities.some(isReconnecting)) reconnects.add(index);
+    if (!state.connected && !churns.has(index) && activities.some(needsConnection)) {
+      connects.add(index);
       state.connected = true;
     }
-    for (const activity of work.activities) {
-      if (activity.kind === 'disconnect') {
-        state.connected = false;
-        state.subscribed.clear();
+    for (const activity of activities) {
+      if (activity.kind === 'subscribe') begin(subscribes, index, state.subscribed, activity.entry);
+      if (activity.kind === 'respond') begin(responds, index, state.responding, activity.entry);
+      if (activity.kind === 'publish' && isRequesting(groups[index], activity.stream)) {
+        begin(requests, index, state.requesting, activity.stream);
       }
-      if (activity.kind !== 'subscribe' || state.subscribed.has(activity.entry)) continue;
-      state.subscribed.add(activity.entry);
-      const entries = subscribes.get(work.group) ?? new Set<number>();
-      subscribes.set(work.group, entries.add(activity.entry));
+      if (activity.kind === 'unsubscribe') state.subscribed.delete(activity.entry);
+      if (activity.kind === 'disconnect') leave(state, activity);
     }
   }
-  return { connects, subscribes };
+  return { connects, reconnects, churns, subscribes, responds, requests };
 }
 
+function begin(made: Entries, group: number, held: Set<number>, entry: number): void {
+  if (held.has(entry)) return;
+  held.add(entry);
+  made.set(group, (made.get(group) ?? new Set<number>()).add(entry));
+}
+
+function isRequesting(group: Group | undefined, stream: number): boolean {
+  return (group?.publish[stream]?.request ?? null) !== null;
+}
+
+/** Who goes for good gives up what it has subscribed to; who is to come back, or only a part, does not. */
+function leave(state: GroupState, { drop }: Extract<Activity, { kind: 'disconnect' }>): void {
+  if (drop !== undefined && drop.back !== null) return;
+  state.connected = false;
+  if (drop?.keep === true || (drop?.share ?? 1) < 1) return;
+  state.subscribed.clear();
+  state.responding.clear();
+  state.requesting.clear();
+}
+
+function isReconnecting(activity: Activity): boolean {
+  if (activity.kind === 'disconnect') return (activity.drop?.back ?? null) !== null;
+  return activity.kind === 'churn' || activity.kind === 'takeover';
+}
+
+/** Whoever is dropped to come back must be there first; who goes for good need not. */
 function needsConnection(activity: Activity): boolean {
-  return (
-    activity.kind === 'connect' || activity.kind === 'subscribe' || activity.kind === 'publish'
-  );
+  switch (activity.kind) {
+    case 'idle':
+    case 'churn':
+      return false;
+    case 'disconnect':
+      return isReconnecting(activity);
+    default:
+      return true;
+  }
 }

@@ -1,0 +1,156 @@
+import type { Pace } from '../plan/plan.ts';
+
+/** A stretch of a rate: it goes evenly from one value to the other. Rates are a second, ≥ 0. */
+export interface RateSegment {
+  readonly forUs: number;
+  readonly fromPerS: number;
+  readonly toPerS: number;
+}
+
+/**
+ * A group rate that changes: stretches one after the other, and what it stays at after the last one.
+ *
+ * The messages due by a moment are the integral of the rate up to it; message i is due where the
+ * integral comes to i. Both are computed from the stretch alone in which they lie, never by adding up,
+ * so they are the same wherever and in whatever order they are asked for.
+ */
+export class RateProfile {
+  /** Where each stretch begins, µs, and the integral there; the stretch that stays is the last. */
+  readonly #startUs: Float64Array;
+  readonly #counts: Float64Array;
+  /** A µs, at the stretch's start, and its growth a µs. */
+  readonly #rate: Float64Array;
+  readonly #growth: Float64Array;
+  readonly #last: number;
+  /** The stretch of the last question: questions come nearly in order. */
+  #hint = 0;
+
+  constructor(segments: readonly RateSegment[], staysPerS: number) {
+    const last = segments.length;
+    this.#last = last;
+    this.#startUs = new Float64Array(last + 1);
+    this.#counts = new Float64Array(last + 1);
+    this.#rate = new Float64Array(last + 1);
+    this.#growth = new Float64Array(last + 1);
+    for (const [k, { forUs, fromPerS, toPerS }] of segments.entries()) {
+      this.#rate[k] = fromPerS / 1_000_000;
+      this.#growth[k] = (toPerS - fromPerS) / 1_000_000 / forUs;
+      this.#startUs[k + 1] = at(this.#startUs, k) + forUs;
+      const area = (((fromPerS + toPerS) / 2) * forUs) / 1_000_000;
+      this.#counts[k + 1] = wholeIfNear(at(this.#counts, k) + area);
+    }
+    this.#rate[last] = staysPerS / 1_000_000;
+  }
+
+  /** Messages due before `us`, with their fraction. */
+  countAt(us: number): number {
+    if (us <= 0) return 0;
+    let k = this.#last;
+    while (k > 0 && at(this.#startUs, k) > us) k -= 1;
+    const t = us - at(this.#startUs, k);
+    return at(this.#counts, k) + (at(this.#rate, k) + (at(this.#growth, k) * t) / 2) * t;
+  }
+
+  /** The rate at a moment, a second. */
+  perS(us: number): number {
+    let k = this.#last;
+    while (k > 0 && at(this.#startUs, k) > us) k -= 1;
+    const t = Math.max(0, us - at(this.#startUs, k));
+    return (at(this.#rate, k) + at(this.#growth, k) * t) * 1_000_000;
+  }
+
+  /**
+   * Puts the moment (µs) at which the integral comes to `cell[0]` into `cell[0]`; Infinity where it
+   * never does. In a cell, since a double that is given back would be boxed. Where nothing is due for
+   * a while, it is the end of that while.
+   */
+  resolve(cell: Float64Array): void {
+    const count = at(cell, 0);
+    let k = this.#hint;
+    while (k > 0 && count < at(this.#counts, k)) k -= 1;
+    while (k < this.#last && count >= at(this.#counts, k + 1)) k += 1;
+    this.#hint = k;
+    const rest = count - at(this.#counts, k);
+    const rate = at(this.#rate, k);
+    const growth = at(this.#growth, k);
+    if (growth === 0) {
+      cell[0] = at(this.#startUs, k) + (rate === 0 ? Number.POSITIVE_INFINITY : rest / rate);
+      return;
+    }
+    // The root of rate·t + growth·t²/2 = rest, in the form that subtracts nothing.
+    const root = Math.sqrt(Math.max(0, rate * rate + 2 * growth * rest));
+    const t = rest === 0 ? 0 : (2 * rest) / (rate + root);
+    const length = at(this.#startUs, k + 1) - at(this.#startUs, k);
+    cell[0] = at(this.#startUs, k) + Math.min(t, length);
+  }
+}
+
+/** @throws RangeError for a closed loop, which has no rate of its own. */
+export function rateProfile(pace: Pace, clients: number): RateProfile {
+  switch (pace.kind) {
+    case 'every':
+      return new RateProfile([], (clients / pace.everyUs) * 1_000_000);
+    case 'rate':
+      return new RateProfile([], pace.perS);
+    case 'ramp': {
+      const { fromPerS, toPerS, overUs } = pace;
+      return new RateProfile([{ forUs: overUs, fromPerS, toPerS }], toPerS);
+    }
+    case 'steps': {
+      const segments = pace.steps.map(({ perS, forUs }) => flat(perS, forUs));
+      return new RateProfile(segments, pace.steps.at(-1)?.perS ?? 0);
+    }
+    case 'spike': {
+      const { basePerS, peakPerS, atUs, forUs } = pace;
+      const segments = [flat(basePerS, atUs), flat(peakPerS, forUs)];
+      return new RateProfile(
+        segments.filter((segment) => segment.forUs > 0),
+        basePerS,
+      );
+    }
+    case 'max':
+      throw new RangeError('a closed loop has no schedule');
+  }
+}
+
+/** The highest rate of a pace in its first `lengthUs`, a second; null for a closed loop. */
+export function peakPerS(pace: Pace, clients: number, lengthUs: number): number | null {
+  switch (pace.kind) {
+    case 'max':
+      return null;
+    case 'every':
+      return (clients / pace.everyUs) * 1_000_000;
+    case 'rate':
+      return pace.perS;
+    case 'ramp':
+      return Math.max(pace.fromPerS, rateProfile(pace, clients).perS(lengthUs));
+    case 'spike':
+      return lengthUs > pace.atUs ? Math.max(pace.basePerS, pace.peakPerS) : pace.basePerS;
+    case 'steps': {
+      let beganUs = 0;
+      let peak = 0;
+      for (const { perS, forUs } of pace.steps) {
+        if (beganUs < lengthUs) peak = Math.max(peak, perS);
+        beganUs += forUs;
+      }
+      return peak;
+    }
+  }
+}
+
+function flat(perS: number, forUs: number): RateSegment {
+  return { forUs, fromPerS: perS, toPerS: perS };
+}
+
+/** Far above the error of a few operations, far below anything that a schedule can mean. */
+export const ROUNDING = 1e-12;
+
+/** A number that is whole but for rounding, as that whole number. */
+export function wholeIfNear(value: number): number {
+  const whole = Math.round(value);
+  return Math.abs(value - whole) <= whole * ROUNDING ? whole : value;
+}
+
+function at(array: Float64Array, index: number): number {
+  return array[index] ?? 0;
+}

@@ -1,3 +1,4 @@
+export { AddressSpread } from './address-spread.ts';
 export {
   type AgentShare,
   type AgentWeight,

@@ -17,7 +17,7 @@ export const LIMITS = {
   /** Probes of a burst at the start of a link and of a run, where the mapping is made. */
   burstProbes: 40,
   /** Each second while in a run: enough for a good one in a minute, and cheap beside five agents. */
-  runProbes: 4,
+  runProbes: 2,
   /** Between two probes of a burst. */
   probeSpacingUs: 5_000,
   runProbeIntervalUs: 1_000_000,

@@ -21,3 +21,4 @@ export {
 } from './transport/tls/tls-request.ts';
 export { TlsSessions } from './transport/tls/tls-sessions.ts';
 export type { Route } from './transport/transport.ts';
+export type { WsRequest } from './transport/ws/upgrade.ts';

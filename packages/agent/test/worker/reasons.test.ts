@@ -2,6 +2,7 @@ import { isReasonOf, type MetricName, REASONS } from '@squall/core/metrics';
 import { describe, expect, test } from 'vitest';
 import * as mqtt from '../../../mqtt/src/clients/reasons.ts';
 import * as tls from '../../../mqtt/src/transport/tls/tls-reasons.ts';
+import * as websocket from '../../../mqtt/src/transport/ws/ws-reasons.ts';
 import * as worker from '../../src/worker/measure/reasons.ts';
 
 /** Who ends connections says why with these; a CONNACK's code ends attempts only. */
@@ -16,6 +17,7 @@ const GIVEN: Readonly<Partial<Record<MetricName, readonly string[]>>> = {
     ...connection,
     ...Object.values(tls.TLS_REASONS),
     tls.CLOSED_IN_HANDSHAKE,
+    ...Object.values(websocket.UPGRADE_REASONS),
     ...mqtt.CONNACK_REASONS.slice(1),
   ],
   disconnected: [...connection, mqtt.Reason.keepAlive, mqtt.Reason.notReading],
@@ -55,6 +57,9 @@ describe('the catalogue of reasons', () => {
       mqtt.protocolError('unexpected PINGREQ'),
       mqtt.socketReason(Object.assign(new Error('x'), { code: 'ESTRANGE' })),
       mqtt.socketReason(tls.tlsFault(Object.assign(new Error('x'), { code: 'ERR_SSL_NEW' }), true)),
+      websocket.httpRefusal(404),
+      websocket.malformedFrame('reserved bits are set'),
+      websocket.closeReason(1008) ?? '',
     ];
     for (const reason of found) expect(isReasonOf('connect_failed', reason), reason).toBe(true);
     expect(isReasonOf('publish_failed', `${worker.NOT_RENDERED}the topic is empty`)).toBe(true);

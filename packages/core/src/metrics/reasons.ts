@@ -1,5 +1,5 @@
 import type { MetricName } from './catalogue.ts';
-import { TLS_FAILURES, TRANSPORT_BEGINNINGS } from './transport-reasons.ts';
+import { TLS_FAILURES, TRANSPORT_BEGINNINGS, UPGRADE_FAILURES } from './transport-reasons.ts';
 
 /**
  * Reasons of `publish_failed` that begin like this belong to messages that never became `sent`: the
@@ -55,6 +55,7 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
     fixed: [
       ...CONNECTION,
       ...TLS_FAILURES,
+      ...UPGRADE_FAILURES,
       'unacceptable protocol version (0x01)',
       'client id rejected (0x02)',
       'server unavailable (0x03)',

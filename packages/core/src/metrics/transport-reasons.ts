@@ -28,5 +28,16 @@ export const TLS_FAILURES: readonly string[] = [
   'TLS: closed by the peer during the handshake: does the port speak TLS?',
 ];
 
-/** Beginnings of reasons that go on with the words of OpenSSL. */
-export const TRANSPORT_BEGINNINGS: readonly string[] = ['TLS: '];
+/** Why a broker did not grant a WebSocket. */
+export const UPGRADE_FAILURES: readonly string[] = [
+  'WebSocket: closed by the peer during the upgrade: does the port speak WebSocket?',
+  'WebSocket: the port does not speak HTTP',
+  'WebSocket: answer to the upgrade above 16 KiB',
+  'WebSocket: answer 101 without Upgrade: websocket and Connection: Upgrade',
+  'WebSocket: wrong Sec-WebSocket-Accept',
+  'WebSocket: broker chose an extension that was not offered',
+  'WebSocket: broker did not choose the sub-protocol [MQTT-6.0.0-4]',
+];
+
+/** Beginnings of reasons that go on with what was found: words of OpenSSL, a status, a close code. */
+export const TRANSPORT_BEGINNINGS: readonly string[] = ['TLS: ', 'WebSocket: '];

@@ -70,11 +70,11 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
     const table = this.#table;
     if (!this.isIdle(slot)) throw new Error(`connect on slot ${slot}, which is not idle`);
     const greeting = encodeConnect(options);
-    const { host, port, localAddress, tls } = options;
+    const { host, port, localAddress, tls, ws } = options;
     const readBuffer = this.#readBuffer;
     // Throws for an impossible port or address, so the slot changes only afterwards.
     table.transport[slot] = openTransport(
-      { slot, host, port, localAddress, tls, readBuffer },
+      { slot, host, port, localAddress, tls, ws, readBuffer },
       this,
     );
     table.greeting.set(slot, greeting);

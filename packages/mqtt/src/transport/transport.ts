@@ -1,4 +1,5 @@
 import type { TlsRequest } from './tls/tls-request.ts';
+import type { WsRequest } from './ws/upgrade.ts';
 
 /** One connection's way to the broker: bytes in order, nothing of MQTT. */
 export interface Transport {
@@ -39,6 +40,8 @@ export interface Route {
   readonly localAddress?: string | undefined;
   /** TLS of the connection; plain where left out. */
   readonly tls?: TlsRequest | undefined;
+  /** A WebSocket carries the bytes; none where left out. */
+  readonly ws?: WsRequest | undefined;
 }
 
 export interface TransportOptions extends Route {

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { tuningScript } from '../packages/agent/dist/host/index.js';
+import { BENCH_FLAGS } from '../packages/cli/dist/bench/flags.js';
 import { openApiDocument } from '../packages/controller/dist/rest/openapi.js';
 import { METRICS, REASONS } from '../packages/core/dist/metrics/index.js';
 import { planJsonSchema } from '../packages/core/dist/plan/index.js';
@@ -19,6 +20,7 @@ const files = referenceFiles({
   metrics: METRICS,
   reasons: REASONS,
   openApi: await openApiDocument(version),
+  benchFlags: BENCH_FLAGS,
   errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
 });
 

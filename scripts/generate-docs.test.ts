@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { tuningScript } from '../packages/agent/src/host/index.ts';
+import { BENCH_FLAGS } from '../packages/cli/src/bench/flags.ts';
 import { openApiDocument } from '../packages/controller/src/rest/openapi.ts';
 import { METRICS, REASONS } from '../packages/core/src/metrics/index.ts';
 import { planJsonSchema } from '../packages/core/src/plan/index.ts';
@@ -17,6 +18,7 @@ const files = referenceFiles({
   metrics: METRICS,
   reasons: REASONS,
   openApi: await openApiDocument(versionOf('package.json')),
+  benchFlags: BENCH_FLAGS,
   errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
 });
 

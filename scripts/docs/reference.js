@@ -1,3 +1,4 @@
+import { benchPage } from './bench-page.js';
 import { errorsPage } from './errors-page.js';
 import { metricsPage } from './metrics-page.js';
 import { planPage } from './plan-page.js';
@@ -12,6 +13,7 @@ import { restPage } from './rest-page.js';
  * @property {Record<string, any>} metrics catalogue of metrics
  * @property {Record<string, any>} reasons what failures are counted by
  * @property {Record<string, any>} openApi OpenAPI document of the REST API
+ * @property {readonly any[]} benchFlags flags that `squall bench` takes
  * @property {string} errorSource text of the file with the type ErrorCode
  */
 
@@ -22,6 +24,7 @@ import { restPage } from './rest-page.js';
  */
 export function referenceFiles(/** @type {Sources} */ sources) {
   return {
+    'emqtt-bench.md': benchPage(sources.benchFlags),
     'errors.md': errorsPage(sources.errorSource),
     'metrics.md': metricsPage(sources.metrics, sources.reasons),
     'openapi.json': json(sources.openApi),

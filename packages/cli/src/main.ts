@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
+import { actionsFor } from './actions.ts';
 import type { RunScene } from './commands/run.ts';
-import type { ControllerCommandOptions } from './commands/run-options.ts';
 import { namedDescriptorFailure } from './descriptor-failure.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { PlanRefused } from './plan-refused.ts';
-import { type Actions, buildProgram } from './program.ts';
+import { buildProgram } from './program.ts';
 import { describeFailure } from './terminal/failure.ts';
 import { openTerminal, type Terminal } from './terminal/terminal.ts';
 
@@ -21,63 +21,9 @@ async function main(argv: readonly string[], to: Terminal): Promise<number> {
     version: ownVersion(),
     program: fileURLToPath(import.meta.url),
   };
-  // Each command loads what it needs and no more: a machine may run many agents, each a process.
-  const actions: Actions = {
-    run: async (plan, options) => {
-      const { runCommand } = await import('./commands/run.ts');
-      exitCode = await runCommand(plan, options, scene);
-    },
-    remoteRun: async (plan, options) => {
-      const { remoteRunCommand } = await import('./commands/remote-run.ts');
-      exitCode = await remoteRunCommand(plan, options, to);
-    },
-    controller: async (options) => {
-      const { plan } = options;
-      if (plan === undefined) {
-        const { serveCommand } = await import('./commands/serve.ts');
-        await serveCommand(options, scene);
-        return;
-      }
-      const { runCommand } = await import('./commands/run.ts');
-      exitCode = await runCommand(plan, overExternalAgents(options), scene);
-    },
-    runs: async (options) => {
-      const { runsCommand } = await import('./commands/remote.ts');
-      await runsCommand(options, to);
-    },
-    status: async (run, options) => {
-      const { statusCommand } = await import('./commands/remote.ts');
-      exitCode = await statusCommand(run, options, to);
-    },
-    stop: async (run, options) => {
-      const { stopCommand } = await import('./commands/remote.ts');
-      await stopCommand(run, options, to);
-    },
-    report: async (run, options) => {
-      const { reportCommand } = await import('./commands/remote.ts');
-      await reportCommand(run, options, to);
-    },
-    agents: async (options) => {
-      const { agentsCommand } = await import('./commands/remote.ts');
-      await agentsCommand(options, to);
-    },
-    check: async (plan, options) => {
-      const { checkCommand } = await import('./commands/check.ts');
-      checkCommand(plan, options, to);
-    },
-    doctor: async (plan, options) => {
-      const { doctorCommand } = await import('./commands/doctor.ts');
-      exitCode = doctorCommand(plan, options, to);
-    },
-    agent: async (options) => {
-      const { agentCommand } = await import('./commands/agent.ts');
-      await agentCommand(options, to);
-    },
-    broker: async () => {
-      const { runBroker } = await import('./commands/broker.ts');
-      await runBroker();
-    },
-  };
+  const actions = actionsFor(scene, (code) => {
+    exitCode = code;
+  });
   try {
     await buildProgram(scene.version, actions).parseAsync(argv);
     return exitCode;
@@ -97,11 +43,6 @@ function fail(error: unknown, to: Terminal): number {
   const named = namedDescriptorFailure(error);
   to.error(describeFailure(named, to.errorStyle));
   return exitCodeOf(named);
-}
-
-/** `squall controller` is a run that starts no agents of its own. */
-function overExternalAgents({ agents, ...options }: ControllerCommandOptions) {
-  return agents === undefined ? options : { ...options, agentsExternal: agents };
 }
 
 function ownVersion(): string {

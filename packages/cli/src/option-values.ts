@@ -42,6 +42,12 @@ export function scaleFactor(text: string): number {
   throw new InvalidArgumentError('The scale must be a number above 0, such as 0.01.');
 }
 
+/** `10m` as it is written, for a plan to hold: checked, not changed. */
+export function planDuration(text: string): string {
+  durationUs(text);
+  return text;
+}
+
 export interface HostAndPort {
   readonly host: string;
   /** 0: any free port. */

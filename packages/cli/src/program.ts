@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { addBench, type BenchActions } from './bench-program.ts';
 import { addDoctor, type HostActions } from './host-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
 import { apiOption, tokenOption } from './shared-options.ts';
@@ -21,7 +22,7 @@ const MAX_AGENTS = 200;
 const MAX_WORKERS = 256;
 
 /** What the command line leads to; each resolves with the exit code. */
-export interface Actions extends RemoteActions, HostActions {
+export interface Actions extends RemoteActions, HostActions, BenchActions {
   run(plan: string, options: RunCommandOptions): Promise<void>;
   check(plan: string, options: CheckOptions): Promise<void>;
   /** A run that a controller elsewhere carries out. */
@@ -38,6 +39,8 @@ export function buildProgram(version: string, actions: Actions): Command {
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
+    // Options of a command may have the names of these: -V is the version of MQTT in bench.
+    .enablePositionalOptions()
     .showHelpAfterError('Run the command with --help to see what it takes.')
     .exitOverride()
     .addHelpText('after', TOP_EXAMPLES);
@@ -45,6 +48,7 @@ export function buildProgram(version: string, actions: Actions): Command {
   addCheck(program, actions);
   addController(program, actions);
   addAgent(program, actions);
+  addBench(program, actions);
   addDoctor(program, actions);
   addRemoteCommands(program, actions);
   program

@@ -1,0 +1,111 @@
+import { Argument, type Command } from 'commander';
+import { BENCH_FLAGS, BENCH_KINDS, type BenchFlag, type BenchKind } from './bench/flags.ts';
+import type { BenchOptions } from './commands/bench.ts';
+import { keyValue, planDuration, wholeNumber } from './option-values.ts';
+import { textTable } from './terminal/text-table.ts';
+
+const MAX_AGENTS = 200;
+const MAX_WORKERS = 256;
+
+export interface BenchActions {
+  bench(
+    kind: BenchKind,
+    given: { readonly words: readonly string[]; readonly options: BenchOptions },
+  ): Promise<void>;
+}
+
+/**
+ * One command a kind. Options of squall are long ones that emqtt_bench does not have, so the words of
+ * both can stand in any order; whatever commander does not know is emqtt_bench's and read later.
+ */
+export function addBench(program: Command, actions: BenchActions): void {
+  const bench = program
+    .command('bench')
+    .description(
+      'Run what a command line of emqtt_bench says, or print the plan that it stands for.',
+    )
+    .addHelpText('after', BENCH_EXAMPLES);
+  for (const kind of BENCH_KINDS) {
+    bench
+      .command(kind)
+      .description(`${ABOUT[kind]} Takes the flags of emqtt_bench ${kind}.`)
+      // -h is the broker's host there.
+      .helpOption('--help', 'print this help')
+      .option('--print-plan', 'print the plan that this stands for, and end')
+      .option(
+        '--for <duration>',
+        'length of the load (default: 24h; Ctrl-C ends it, too)',
+        planDuration,
+      )
+      .option('--agents <n>', 'agents to start here (default: 1)', wholeNumber(1, MAX_AGENTS))
+      .option('--workers <n>', 'worker processes an agent', wholeNumber(1, MAX_WORKERS))
+      .option('--label <key=value>', 'label the run (can be repeated)', keyValue)
+      .option('--strict', 'a run of degraded validity is no success (exit code 111)')
+      .option('--out <dir>', 'folder for report.json and junit.xml')
+      .option('--junit <file>', 'write the JUnit report to this file, too')
+      .option('--force', 'with --out: write over a report that is there')
+      .option('--quiet', 'print the summary only')
+      .addArgument(new Argument('[flags...]', 'flags of emqtt_bench'))
+      .allowUnknownOption()
+      .allowExcessArguments()
+      .addHelpText('after', () => flagHelp(kind))
+      .action((words: string[], options: BenchOptions) => actions.bench(kind, { words, options }));
+  }
+}
+
+const ABOUT: Readonly<Record<BenchKind, string>> = {
+  conn: 'Connect clients and hold them.',
+  pub: 'Connect clients that publish.',
+  sub: 'Connect clients that subscribe.',
+};
+
+function flagHelp(kind: BenchKind): string {
+  const flags = BENCH_FLAGS.filter(({ only }) => only === undefined || only.includes(kind));
+  const [here, passedOver] = [flags.filter(isPlain), flags.filter((flag) => !isPlain(flag))];
+  const lines = [
+    '',
+    'Flags of emqtt_bench, and what each is in the plan:',
+    ...textTable(here.map(row), { indent: 2 }),
+    '',
+    'Those that mean nothing here (the run says so, and goes on; --quic is refused):',
+    ...textTable(passedOver.map(row), { indent: 2 }),
+    '',
+    ...EXAMPLES[kind],
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function isPlain({ fate }: BenchFlag): boolean {
+  return fate === undefined;
+}
+
+function row({ long, short, fallback, here }: BenchFlag): string[] {
+  const name = `${short === undefined ? '    ' : `-${short}, `}--${long}`;
+  const usual = fallback === undefined || fallback === '' ? '' : `[${fallback}]`;
+  return [name, usual, here];
+}
+
+const EXAMPLES: Readonly<Record<BenchKind, readonly string[]>> = {
+  conn: [
+    'Examples:',
+    '  squall bench conn -h 192.0.2.7 -c 50000 -R 1000 --for 10m --agents 4',
+    '  squall bench conn -c 1000 -S --cacertfile ca.pem --print-plan > plan.yaml',
+  ],
+  pub: [
+    'Examples:',
+    '  squall bench pub -h localhost -c 40 -i 10 -I 10 -t test/%i -q 1 --for 10m',
+    '  squall bench pub -c 100 -I 100 -t bench/%i -s 256 -V 4 --print-plan > plan.yaml',
+  ],
+  sub: [
+    'Examples:',
+    '  squall bench sub -h localhost -p 1883 -c 50000 -i 5 -t test/%i -q 1 --for 10m',
+    "  squall bench sub -c 100 -t '$share/g/bench/#' --print-plan > plan.yaml",
+  ],
+};
+
+const BENCH_EXAMPLES = `
+Examples:
+  squall bench sub -c 50000 -i 5 -t test/%i -q 1 --for 10m
+  squall bench pub -c 40 -i 10 -I 10 -t test/%i -q 1 --print-plan > plan.yaml
+  squall bench pub --help                                every flag, and what it is in a plan
+`;

@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { StampWriter } from '@squall/core/stamp';
+import { type Fault, only } from '@squall/mqtt/testing';
 import { connectAsync } from 'mqtt';
 import { describe, expect } from 'vitest';
 import { brokerTest } from '../fixtures/broker-test.ts';
-import { type Fault, only } from '../fixtures/fault-relay/fault.ts';
-import { FaultRelay } from '../fixtures/fault-relay/fault-relay.ts';
+import { FaultRelay } from '../fixtures/fault-relay.ts';
 import { until } from '../fixtures/process.ts';
 
 const SOON = { timeout: 5_000, interval: 5 };

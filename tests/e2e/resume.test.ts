@@ -91,6 +91,37 @@ describe.concurrent('a controller that is killed', { timeout: (SECONDS + 120) * 
     },
   );
 
+  test('is started again before its Redis is, and goes on with the run when that is back', async ({
+    broker,
+    startController,
+    startRedis,
+  }) => {
+    const redis = await startRedis();
+    const controller = await startController(['--redis', redis.url]);
+    await controller.addAgents(AGENTS);
+    const id = await controller.submit(readersPlan({ url: broker.url, seconds: SECONDS }));
+    await controller.runWhen(id, ({ stage }) => stage === 'publish');
+    await delay(2_000);
+    await controller.kill();
+    await redis.kill();
+    await controller.startAgain();
+    await delay(AWAY_MS);
+    expect(await controller.run(id)).toMatchObject({ state: 'running', verdict: null });
+    expect(controller.output()).toContain('the runs that are taken up wait for it');
+    await redis.restart();
+    const report = await controller.report(id);
+    const messages = CLIENTS * SECONDS;
+    expect(report.groups['devices']?.counters).toMatchObject({ sent: messages, acked: messages });
+    expect(
+      report.agents.every(
+        ({ framesReceived, framesProduced }) => framesReceived === framesProduced,
+      ),
+    ).toBe(true);
+    expect(report.verdict, controller.output()).toBe('pass');
+    expect(report.validity.findings.map(({ check }) => check)).toContain('bus_interrupted');
+    expect(await redis.keys()).toEqual([]);
+  });
+
   test('in a prologue, in a drain and in settle goes on each time', async ({
     broker,
     startController,

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { RunBus } from '@squall/core/bus';
+import { SquallError } from '@squall/core/errors';
 import type { Plan } from '@squall/core/plan';
 import { RedisBus, type RedisBusOptions } from '@squall/redis-bus';
 import { LinkBus } from './bus/link-bus.ts';
@@ -79,7 +80,7 @@ export async function startController(options: ControllerOptions): Promise<Contr
   const logger = options.logger ?? silentLogger;
   const timing = { ...RUN_TIMING, ...options.timing };
   // First what is most likely to be wrong, so that nothing has to be undone for it.
-  const redis = options.redis === undefined ? null : await RedisBus.open(options.redis);
+  const redis = options.redis === undefined ? null : await openRedis(options.redis, options);
   const hub = await openHub(options, { time, logger });
   const bus: RunBus = redis ?? new LinkBus(hub);
   const queue = new AgentQueue(() => hub.sessions());
@@ -122,6 +123,21 @@ export async function startController(options: ControllerOptions): Promise<Contr
       await hub.close();
     },
   };
+}
+
+/** A Redis that is down keeps nobody from starting who has runs to go on with: they wait for it. */
+async function openRedis(
+  redis: RedisBusOptions,
+  { logger = silentLogger, resume = [] }: ControllerOptions,
+): Promise<RedisBus> {
+  try {
+    return await RedisBus.open(redis);
+  } catch (error) {
+    const isDown = error instanceof SquallError && error.code === 'SQ_BUS';
+    if (!isDown || resume.length === 0) throw error;
+    logger.warn(`${error.message}; the runs that are taken up wait for it`);
+    return RedisBus.unseen(redis);
+  }
 }
 
 function openHub(

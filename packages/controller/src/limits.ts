@@ -42,6 +42,9 @@ export const START_REPORT_US = 1_500_000;
 /** Beyond their grace, how long a run that was taken up waits for its agents. */
 export const BACK_MARGIN_US = 5_000_000;
 
+/** Between two attempts of a run that was taken up to reach a bus that is down. */
+export const BUS_RETRY_US = 500_000;
+
 /** Warnings of a run that its report keeps; later ones are only told. */
 export const MAX_WARNINGS = 200;
 

@@ -37,6 +37,14 @@ export class RedisBus implements RunBus {
     return bus;
   }
 
+  /**
+   * For a controller that has runs to go on with: the server is looked at when each run opens its way.
+   * @throws SquallError SQ_USAGE for an address that is none.
+   */
+  static unseen(options: RedisBusOptions): RedisBus {
+    return new RedisBus(options);
+  }
+
   private constructor({ limits, url, urlForAgents }: RedisBusOptions) {
     this.#address = parseRedisAddress(url);
     if (urlForAgents !== undefined) parseRedisAddress(urlForAgents);

@@ -20,7 +20,7 @@ import { takeRun } from './checkpoint/take-run.ts';
 import { type Cut, tooLong } from './cut.ts';
 import { agentsBack, collect, type EndingScene, settle } from './ending.ts';
 import { type Feed, feed } from './feed.ts';
-import { type FrameWay, openWay } from './frame-way.ts';
+import { type FrameWay, openWay, wayBack, type WayScene } from './frame-way.ts';
 import { type Load, type LoadScene, newLoad, restoreLoad } from './load.ts';
 import { progressOf } from './progress.ts';
 import { Roster } from './roster.ts';
@@ -180,7 +180,7 @@ export class Run implements RunHandle {
     }
     this.#roster = gathered;
     this.#voice.enter('assigning', `${gathered.agents.length} agents get their shares`);
-    const way = await this.#openWay();
+    const way = this.#taken(await openWay(this.#wayScene()));
     if (way === null) return null;
     const troubles = await readyAgents(this.#assemblyScene(), gathered);
     if (troubles.length > 0) this.#cut ??= { cause: 'agents', reasons: troubles };
@@ -199,9 +199,9 @@ export class Run implements RunHandle {
       this.#giveUp(saved, obstacle);
       return null;
     }
-    const way = await this.#openWay();
-    if (way === null) return null;
     this.#voice.enter(stateOf(saved), 'the run goes on from its last checkpoint');
+    const way = this.#taken(await wayBack(this.#wayScene()));
+    if (way === null) return null;
     for (const agent of this.#roster.live()) this.#voice.agent(agent, 'cut off');
     this.#feedFrom(way, load);
     load.measurements.holdAt(saved.savedUs);
@@ -219,13 +219,7 @@ export class Run implements RunHandle {
   }
 
   /** Null where the bus cannot carry this run: that is the end of it. */
-  async #openWay(): Promise<FrameWay | null> {
-    const way = await openWay({
-      ...this.#parts,
-      roster: this.#roster,
-      measurements: this.#load?.measurements ?? null,
-      notice: (notice) => this.#busWatch.notice(notice),
-    });
+  #taken(way: FrameWay | string): FrameWay | null {
     if (typeof way === 'object') {
       this.#way = way;
       return way;
@@ -369,6 +363,16 @@ export class Run implements RunHandle {
       waiter: this.#waiter,
       listener: this.#watch,
       keep: () => this.#keep(),
+    };
+  }
+
+  #wayScene(): WayScene & Pick<LoadScene, 'plan' | 'time' | 'waiter'> {
+    return {
+      ...this.#parts,
+      waiter: this.#waiter,
+      roster: this.#roster,
+      measurements: this.#load?.measurements ?? null,
+      notice: (notice) => this.#busWatch.notice(notice),
     };
   }
 

@@ -1,3 +1,4 @@
+import { existsSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { type Controller, type ControllerOptions, startController } from '../controller.ts';
 import { silentLogger } from '../logger.ts';
@@ -57,13 +58,21 @@ const LINGER_US = 60_000_000;
 
 /** @throws SquallError SQ_STORE, SQ_LISTEN, SQ_BUS */
 export async function startService(options: ServiceOptions): Promise<Service> {
+  const isNew = !existsSync(options.store);
   const store = await openStore(options.store);
   try {
     return await serve(options, store);
   } catch (error) {
     await store.close();
+    // Nothing was kept in it: who mends the address or the bus finds the place as it was.
+    if (isNew) removeStore(options.store);
     throw error;
   }
+}
+
+/** With the files that SQLite may have beside it. */
+function removeStore(file: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });
 }
 
 async function serve(options: ServiceOptions, store: Store): Promise<Service> {

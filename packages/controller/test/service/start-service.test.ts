@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { readPlan } from '@squall/core/plan';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -82,6 +83,22 @@ describe('one port', () => {
     expect((await ask(service, '/v1/agents', { token: 'for agents' })).status).toBe(401);
     expect((await ask(service, '/v1/agents', { token: 'for the API' })).status).toBe(200);
     await expect(join(service, 'for the API')).rejects.toThrow('closed before welcome');
+  });
+});
+
+describe('what cannot be started', () => {
+  it.each([
+    ['an address that others reach', { host: '0.0.0.0' }, 'SQ_LISTEN'],
+    ['a bus that is down', { redis: { url: 'redis://127.0.0.1:1' } }, 'SQ_BUS'],
+  ] as const)('leaves no store behind: %s', async (_why, options, code) => {
+    await expect(start(options)).rejects.toThrow(expect.objectContaining({ code }));
+    expect(readdirSync(folder.folder)).toEqual([]);
+  });
+
+  it('leaves a store that was there', async () => {
+    await close(await start());
+    await expect(start({ host: '0.0.0.0' })).rejects.toThrow(/loopback only/);
+    expect(existsSync(folder.file())).toBe(true);
   });
 });
 

@@ -17,6 +17,12 @@ const GROUP_METRICS: ReadonlySet<string> = new Set([
   'connected',
   'connect_failed',
   'disconnected',
+  'session_present',
+  'disconnects',
+  'connect_missed',
+  'takeovers',
+  'taken_over',
+  'takeover_failed',
   'wire_sent',
   'wire_received',
 ]);

@@ -1,3 +1,8 @@
+export type {
+  PlanFileContent,
+  PlanFiles,
+  PlanFileSource,
+} from './files/plan-files.ts';
 export { planJsonSchema } from './json-schema.ts';
 export type * from './plan.ts';
 export { formatProblems, type PlanProblem } from './problem.ts';

@@ -28,3 +28,23 @@ export const DEFAULT_MAX_DURATION_US = 24 * 3_600_000_000;
 export const MAX_DURATION_MARGIN_US = 3_600_000_000;
 /** Factors of `--scale` beyond this are typing errors. */
 export const MAX_SCALE = 1_000;
+/** Steps of one pace: far more than anybody writes by hand. */
+export const MAX_STEPS = 1_000;
+/** Addresses of one target. */
+export const MAX_URLS = 256;
+/** Protocols that ALPN offers. */
+export const MAX_ALPN = 16;
+/** Local addresses of one group. */
+export const MAX_SOURCE_ADDRESSES = 1_000;
+/** Topics of one stream. */
+export const MAX_TOPICS = 10_000;
+export const MAX_TOPIC_WEIGHT = 10_000;
+/** Messages until the topics of a stream come again in the same order: the sum of their weights. */
+export const MAX_TOPIC_ROUND = 100_000;
+/** Longest interval in a property, µs: four bytes of seconds [MQTT-3.1.2.11.2]. */
+export const MAX_INTERVAL_US = 4_294_967_295_000_000;
+/** Session Expiry Interval that never ends, s [MQTT-3.1.2.11.2]. */
+export const NEVER_S = 4_294_967_295;
+/** All files that a plan names together, bytes, and their number. */
+export const MAX_FILE_BYTES = 32 * 1024 * 1024;
+export const MAX_FILES = 10_000;

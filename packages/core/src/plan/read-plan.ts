@@ -1,3 +1,6 @@
+import { checkCsvColumns } from './check/csv-columns.ts';
+import { FileBook } from './files/file-book.ts';
+import type { PlanFiles, PlanFileSource } from './files/plan-files.ts';
 import { findingsOf } from './issues.ts';
 import { MAX_SCALE } from './limits.ts';
 import { normalise } from './normal/normalise.ts';
@@ -23,6 +26,11 @@ export interface ReadPlanOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** What one that is not there is: `error` by default. A plan may be checked where it is not run. */
   readonly missingEnv?: 'error' | 'warning';
+  /**
+   * Where the files are that the plan names; null (the default): they are not looked at, and nothing
+   * is said about what is in them.
+   */
+  readonly files?: PlanFileSource | null;
 }
 
 export type ReadPlan =
@@ -34,6 +42,10 @@ export type ReadPlan =
       readonly warnings: readonly PlanProblem[];
       /** Names of the environment variables that the plan needs. */
       readonly secrets: readonly string[];
+      /** Names of the files and directories that the plan needs, sorted. */
+      readonly fileNames: readonly string[];
+      /** What is in its files; empty where they were not looked at. */
+      readonly files: PlanFiles;
     }
   | { readonly ok: false; readonly errors: readonly PlanProblem[] };
 
@@ -61,16 +73,36 @@ export function readPlan(text: string, options: ReadPlanOptions = {}): ReadPlan 
   if (parts === null) return { ok: false, errors: locate(findings.errors) };
   const scaler = new Scaler(scale);
   const { labels = {}, timeoutUs, env } = options;
-  const context = { findings, scaler, unsound: parts.unsound };
+  const files = new FileBook(options.files ?? null, findings);
+  const context = {
+    findings,
+    scaler,
+    files,
+    tables: new Map(),
+    unsound: parts.unsound,
+  };
   const plan = normalise(parts.file, { vars, labels, timeoutUs }, context);
+  checkCsvColumns(value, plan.groups, { findings, looks: files.looks });
   const secrets = requiredSecrets(plan);
   if (env !== undefined) {
     const missing = secrets.filter((name) => !Object.hasOwn(env, name) || env[name] === undefined);
-    checkSecrets(missing, { value, findings, kind: options.missingEnv ?? 'error' });
+    checkSecrets(missing, {
+      value,
+      findings,
+      kind: options.missingEnv ?? 'error',
+    });
   }
   if (findings.errors.length > 0) return { ok: false, errors: locate(findings.errors) };
   const warnings = locate(findings.warnings);
-  return { ok: true, plan, scaled: scaler.changes, warnings, secrets };
+  return {
+    ok: true,
+    plan,
+    scaled: scaler.changes,
+    warnings,
+    secrets,
+    fileNames: files.names,
+    files: files.contents,
+  };
 }
 
 function checkSecrets(
@@ -110,7 +142,15 @@ function problemsOf(
       const moved = finding.inFile !== true && changed.has(path);
       const column = moved ? undefined : finding.column;
       const place = source.place({ ...finding, column });
-      return [{ ...place, path, message, code, ...(hint === undefined ? {} : { hint }) }];
+      return [
+        {
+          ...place,
+          path,
+          message,
+          code,
+          ...(hint === undefined ? {} : { hint }),
+        },
+      ];
     }),
   );
 }

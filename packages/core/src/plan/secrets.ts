@@ -1,20 +1,15 @@
 import { parseTemplate } from '../template/index.ts';
+import { groupTemplates } from './group-templates.ts';
 import type { Plan } from './plan.ts';
 import type { PlanPath } from './problem.ts';
-import { streamTopics } from '../schedule/index.ts';
 
 /** Names of the environment variables that the plan's templates need, sorted. */
-export function requiredSecrets(plan: Pick<Plan, 'groups'>): string[] {
+export function requiredSecrets({ groups, targets }: Pick<Plan, 'groups' | 'targets'>): string[] {
   const names = new Set<string>();
-  for (const group of plan.groups) {
-    const texts = [
-      group.clientId,
-      group.username ?? '',
-      group.password ?? '',
-      ...group.publish.flatMap(streamTopics),
-      ...group.subscribe.flatMap((entry) => entry.topics),
-    ];
-    for (const name of texts.flatMap(secretsOf)) names.add(name);
+  for (const group of groups) {
+    for (const text of groupTemplates(group, targets[group.target])) {
+      for (const name of secretsOf(text)) names.add(name);
+    }
   }
   return [...names].toSorted();
 }

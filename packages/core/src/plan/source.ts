@@ -40,7 +40,12 @@ export function readSource(text: string): ReadSource {
   if (text.includes('\0') || text.startsWith('\uFFFD\uFFFD')) return broken(NOT_UTF_8, UTF_8_HINT);
   const lines = new LineCounter();
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+    // Keys are compared here: the parser compares each with all before it.
+    const document = parseDocument(text, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: false,
+    });
     const faults = [...document.errors, ...document.warnings];
     if (faults.length > 0) {
       return { ok: false, problems: faults.map((fault) => syntaxProblem(fault, lines)) };
@@ -80,13 +85,11 @@ function syntaxProblem(
 ): PlanProblem {
   const hints: Readonly<Record<string, string>> = {
     TAB_AS_INDENT: 'indent with spaces: YAML allows no tabs there',
-    DUPLICATE_KEY: 'a key stands once in a map',
     MULTIPLE_DOCS: 'a file holds one plan: remove "---" and what follows it',
     TAG_RESOLVE_FAILED: 'a plan holds plain values, no tags',
     BAD_INDENT: 'items of one map begin in the same column',
   };
   let { message } = fault;
-  if (fault.code === 'DUPLICATE_KEY') message = 'this key stands twice';
   if (fault.code === 'MULTIPLE_DOCS') message = 'the file holds more than one YAML document';
   // The parser calls itself for each level, and tells an exhausted stack as a fault of the text.
   if (message.includes('call stack')) message = TOO_DEEP;
@@ -171,6 +174,7 @@ class TreeReader {
 
   #map(node: YAMLMap, path: PlanPath): Record<string, unknown> {
     const entries: [string, unknown][] = [];
+    const seen = new Set<string>();
     for (const pair of node.items) {
       if (!isPair(pair)) continue;
       const keyNode = pair.key;
@@ -185,6 +189,11 @@ class TreeReader {
         this.#fault(offset, '"__proto__" is not allowed as a key');
         continue;
       }
+      if (seen.has(key)) {
+        this.#fault(offset, 'this key stands twice', 'a key stands once in a map');
+        continue;
+      }
+      seen.add(key);
       const value = this.#read(nodeOf(pair.value), { path: [...path, key], key: offset });
       entries.push([key, value]);
     }

@@ -14,7 +14,8 @@ export type TemplatePart =
     }
   /** A whole number from `min` to `max`, both included. */
   | { readonly kind: 'random'; readonly min: number; readonly max: number }
-  | { readonly kind: 'now' | 'uuid' | 'run' | 'group' }
+  /** `stamp`: the place of a stamp in its text form, in payloads only. */
+  | { readonly kind: 'now' | 'uuid' | 'run' | 'group' | 'stamp' }
   | { readonly kind: 'csv' | 'env' | 'var'; readonly name: string };
 
 export type IndexName = 'n' | 'block.n' | 'seq';
@@ -41,6 +42,7 @@ export const BUILT_IN_NAMES: readonly string[] = [
   'env',
   'run',
   'group',
+  'stamp',
 ];
 
 /** Longer expressions are not templates: keeps hostile input away from the patterns. */
@@ -49,7 +51,7 @@ const MAX_EXPRESSION_LENGTH = 128;
 const MAX_WIDTH = 64;
 
 const FORMS =
-  '{{n}}, {{n:06}}, {{n % 10}}, {{n + 1}}, {{n - 1}}, {{block.n}}, {{seq}}, {{now}}, {{random 1 100}}, {{uuid}}, {{env.NAME}}, {{run}}, {{group}}, {{name of a variable}}';
+  '{{n}}, {{n:06}}, {{n % 10}}, {{n + 1}}, {{n - 1}}, {{block.n}}, {{seq}}, {{now}}, {{random 1 100}}, {{uuid}}, {{csv.column}}, {{env.NAME}}, {{run}}, {{group}}, {{stamp}}, {{name of a variable}}';
 
 const INDEX = /^(n|block\.n|seq)(?:\s*([%+-])\s*(\d{1,15}))?(?:\s*:\s*0(\d{1,2}))?$/;
 const RANDOM = /^random\s+(-?\d{1,15})\s+(-?\d{1,15})$/;
@@ -95,6 +97,7 @@ function parseExpression(expression: string, at: number): TemplatePart | ParsedT
     case 'uuid':
     case 'run':
     case 'group':
+    case 'stamp':
       return { kind: expression };
     default:
       break;

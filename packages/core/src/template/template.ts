@@ -30,7 +30,7 @@ export interface Template {
   readonly parts: readonly TemplatePart[];
   /** The text is the same for every client and message of a group. */
   readonly isStatic: boolean;
-  /** Changes with each rendering: uses seq, now, random or uuid. */
+  /** Changes with each rendering: uses seq, now, random, uuid or stamp. */
   readonly perMessage: boolean;
   /** @throws SquallError SQ_PLAN when a secret, variable or column is missing. */
   render(context: TemplateContext): string;
@@ -60,7 +60,7 @@ export function compileTemplate(text: string): Template {
 
 function variesByMessage(part: TemplatePart): boolean {
   if (part.kind === 'index') return part.of === 'seq';
-  return part.kind === 'now' || part.kind === 'random' || part.kind === 'uuid';
+  return ['now', 'random', 'uuid', 'stamp'].includes(part.kind);
 }
 
 function variesByClient(part: TemplatePart): boolean {
@@ -83,6 +83,8 @@ function renderPart(part: TemplatePart, context: TemplateContext): string {
       return context.run;
     case 'group':
       return context.group;
+    case 'stamp':
+      throw new SquallError('SQ_PLAN', '{{stamp}} stands in payloads only');
     case 'csv':
       return lookUp(context.csv ?? {}, part.name, 'the CSV file has no column');
     case 'env':

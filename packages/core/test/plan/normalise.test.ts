@@ -218,8 +218,8 @@ describe('payloads', () => {
   });
 
   test.each([
-    [{}, 'exactly one of size, text and hex'],
-    [{ size: '40B', text: 'x' }, 'exactly one of size, text and hex'],
+    [{}, 'exactly one of size, text, hex'],
+    [{ size: '40B', text: 'x' }, 'exactly one of size, text, hex'],
     [{ hex: '0' }, 'not pairs of hexadecimal digits'],
     [{ hex: 'zz' }, 'not pairs of hexadecimal digits'],
     ['300MB', 'does not fit into a packet'],

@@ -1,26 +1,65 @@
+import { AddressSpread } from '../../partition/index.ts';
 import { compileTemplate, type Template, type TemplatePart } from '../../template/index.ts';
 import { MAX_RENDERED_IDS } from '../limits.ts';
+import type { CsvTable } from '../files/csv.ts';
+import type { NormalContext } from '../normal/context.ts';
 import type { Group, MqttTarget, Plan } from '../plan.ts';
 import type { Findings } from '../problem.ts';
+
+/** A group with what its client ids are made of. */
+interface Identities {
+  readonly group: Group;
+  readonly template: Template;
+  readonly spread: AddressSpread;
+  /** Whether `{{block.n}}` is another one for each client. */
+  readonly oneBlock: boolean;
+  readonly table: CsvTable | null;
+}
 
 /**
  * A second client with the same id throws the first one out [MQTT-3.1.4-2], which would look like a
  * broker that loses connections. So the ids of all clients that meet on a broker are compared before
- * anything starts: by rendering them, or in very large groups by their template.
+ * anything starts: by rendering them, or in very large groups by their template. Brokers of one target
+ * may be a cluster, so all of its clients meet.
  */
 export function checkClientIds(
   { groups, targets }: Pick<Plan, 'groups' | 'targets'>,
-  findings: Findings,
+  context: Pick<NormalContext, 'findings' | 'tables'>,
 ): void {
-  for (const group of groups) checkStable(group, findings);
+  const { findings, tables } = context;
   const brokers = new Map<string, Group[]>();
   for (const group of groups) {
-    for (const broker of addresses(targets[group.target])) {
+    const target = targets[group.target];
+    checkStable(group, target, findings);
+    for (const broker of addresses(target)) {
       brokers.set(broker, [...(brokers.get(broker) ?? []), group]);
     }
   }
   const told = new Set<string>();
-  for (const together of brokers.values()) checkTogether(together, { findings, told });
+  const looked = new Set<string>();
+  for (const together of brokers.values()) {
+    const key = together.map(({ name }) => name).join();
+    if (looked.has(key)) continue;
+    looked.add(key);
+    const all = together.map((group) => identitiesOf(group, targets[group.target], tables));
+    checkTogether(all, { findings, told });
+  }
+}
+
+function identitiesOf(
+  group: Group,
+  target: MqttTarget | undefined,
+  tables: ReadonlyMap<string, CsvTable>,
+): Identities {
+  const urls = target?.urls.length ?? 1;
+  const spread = target?.spread ?? 'round-robin';
+  return {
+    group,
+    template: compileTemplate(group.clientId),
+    spread: new AddressSpread(spread, Math.max(1, urls), group.clients),
+    oneBlock: urls === 1 || spread === 'first',
+    table: tables.get(group.name) ?? null,
+  };
 }
 
 function addresses(target: MqttTarget | undefined): string[] {
@@ -32,7 +71,10 @@ function path(group: Group) {
 }
 
 /** A kept session is found again by its client id [MQTT-3.1.3-2]. */
-function checkStable(group: Group, findings: Findings): void {
+function checkStable(group: Group, target: MqttTarget | undefined, findings: Findings): void {
+  if (group.clientId === '' && target?.version === '3.1') {
+    findings.error(path(group), 'MQTT 3.1 needs a client id');
+  }
   if (group.connect.cleanStart) return;
   if (group.clientId === '') {
     findings.error(path(group), 'cleanStart: false needs a client id [MQTT-3.1.3-7]');
@@ -49,20 +91,21 @@ interface Telling {
   readonly told: Set<string>;
 }
 
-function checkTogether(groups: readonly Group[], telling: Telling): void {
+function checkTogether(groups: readonly Identities[], telling: Telling): void {
   const seen = new Map<string, Group>();
   let room = MAX_RENDERED_IDS;
-  for (const group of groups) {
+  for (const identities of groups) {
+    const { group, template } = identities;
     // An empty id asks the broker to choose one [MQTT-3.1.3-6].
-    if (group.clientId === '') continue;
-    const template = compileTemplate(group.clientId);
-    if (isUnique(template)) continue;
-    if (group.clients > room) {
-      checkByTemplate(group, template, telling);
+    if (group.clientId === '' || isUnique(template) || !isKnown(identities)) continue;
+    // What a file holds is known by looking at it only.
+    const listed = template.parts.some((part) => part.kind === 'csv');
+    if (group.clients > room && !listed) {
+      checkByTemplate(identities, telling);
       continue;
     }
-    room -= group.clients;
-    checkByRendering(group, template, { seen, telling });
+    room = Math.max(0, room - group.clients);
+    checkByRendering(identities, { seen, telling });
   }
 }
 
@@ -71,24 +114,36 @@ function isUnique(template: Template): boolean {
   return template.parts.some((part) => part.kind === 'uuid');
 }
 
-function checkByTemplate(group: Group, template: Template, telling: Telling): void {
-  if (template.parts.some((part) => isWholeIndex(part, group.clients))) return;
+/** A column that is not there, or in a file that was not read, is told elsewhere. */
+function isKnown({ template, table }: Identities): boolean {
+  return template.parts.every(
+    (part) => part.kind !== 'csv' || table?.columns.includes(part.name) === true,
+  );
+}
+
+function checkByTemplate({ group, template, oneBlock }: Identities, telling: Telling): void {
+  const { clients } = group;
+  if (template.parts.some((part) => isWholeIndex(part, { clients, oneBlock }))) return;
   tell(group, 'clients of the group would have the same client id', telling);
 }
 
-function isWholeIndex(part: TemplatePart, clients: number): boolean {
+function isWholeIndex(
+  part: TemplatePart,
+  { clients, oneBlock }: { readonly clients: number; readonly oneBlock: boolean },
+): boolean {
   if (part.kind !== 'index' || part.of === 'seq') return false;
+  if (part.of === 'block.n' && !oneBlock) return false;
   return part.op !== '%' || part.operand > clients;
 }
 
 function checkByRendering(
-  group: Group,
-  template: Template,
+  identities: Identities,
   { seen, telling }: { readonly seen: Map<string, Group>; readonly telling: Telling },
 ): void {
+  const { group, template } = identities;
   const random = template.parts.some((part) => part.kind === 'random');
   for (let n = 0; n < group.clients; n++) {
-    const id = renderId(template, group, n);
+    const id = renderId(identities, n);
     const other = seen.get(id);
     if (other === undefined) {
       seen.set(id, group);
@@ -105,21 +160,41 @@ function checkByRendering(
 }
 
 /** Parts that are not known yet are the same for all clients, so their name stands for them. */
-function renderId(template: Template, group: Group, n: number): string {
+function renderId(identities: Identities, n: number): string {
   let id = '';
-  for (const part of template.parts) {
-    if (part.kind === 'env') id += `{{env.${part.name}}}`;
-    else if (part.kind === 'random') id += String(part.min);
-    else id += renderOne(part, group, n);
-  }
+  for (const part of identities.template.parts) id += renderOne(part, identities, n);
   return id;
 }
 
-function renderOne(part: TemplatePart, group: Group, n: number): string {
-  if (part.kind === 'text') return part.text;
-  if (part.kind === 'group') return group.name;
-  if (part.kind !== 'index') return `{{${part.kind}}}`;
-  const value = part.op === '%' ? (n + 1) % part.operand : n + 1 + shift(part);
+function renderOne(part: TemplatePart, { group, spread, table }: Identities, n: number): string {
+  switch (part.kind) {
+    case 'text':
+      return part.text;
+    case 'group':
+      return group.name;
+    case 'env':
+      return `{{env.${part.name}}}`;
+    case 'random':
+      return String(part.min);
+    case 'csv':
+      return columnOf(table, n, part.name);
+    case 'index':
+      return renderIndex(part, 1 + (part.of === 'block.n' ? spread.blockNOf(n) : n));
+    case 'now':
+    case 'uuid':
+    case 'run':
+    case 'stamp':
+    case 'var':
+      return `{{${part.kind}}}`;
+  }
+}
+
+function columnOf(table: CsvTable | null, n: number, name: string): string {
+  return table?.rows[n]?.[table.columns.indexOf(name)] ?? '';
+}
+
+function renderIndex(part: Extract<TemplatePart, { kind: 'index' }>, index: number): string {
+  const value = part.op === '%' ? index % part.operand : index + shift(part);
   const digits = String(Math.abs(value)).padStart(part.width, '0');
   return value < 0 ? `-${digits}` : digits;
 }

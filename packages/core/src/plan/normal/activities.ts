@@ -1,76 +1,93 @@
 import { nearest } from '../../text/nearest.ts';
 import type { Activity, Group, Pace, PublishStream } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
+import type { PaceFile } from '../schema/paces.ts';
 import type { PlanFile, StageFile } from '../schema/plan-file.ts';
+import { isConnectionWord, normaliseConnection } from './connection-activities.ts';
 import type { NormalContext } from './context.ts';
-import { defaultInflight, normalisePace } from './streams.ts';
+import { checkSpacing, normalisePace, paceWordsOf } from './paces.ts';
+import { defaultInflight } from './streams.ts';
 
 type Spec = StageFile['run'][string];
-interface Place {
+
+export interface ActivityPlace {
   readonly group: Group;
+  /** Length of the stage, µs; null where it ends otherwise. */
+  readonly stageUs: number | null;
   readonly path: PlanPath;
   readonly context: NormalContext;
 }
 
-const WORDS = ['connect', 'subscribe', 'publish', 'disconnect', 'idle'];
-/** What cannot be done beside anything else. */
-const ALONE: ReadonlySet<string> = new Set(['disconnect', 'idle']);
+const WORDS = [
+  'connect',
+  'subscribe',
+  'unsubscribe',
+  'publish',
+  'respond',
+  'disconnect',
+  'sleep',
+  'wake',
+  'takeover',
+  'churn',
+  'idle',
+];
+const SHAPES: ReadonlySet<string> = new Set(['ramp', 'steps', 'spike']);
 
 /** What a stage has a group do: words, a list of them, or maps with overrides. */
-export function normaliseActivities(spec: Spec, place: Place): Activity[] {
+export function normaliseActivities(spec: Spec, place: ActivityPlace): Activity[] {
   const items = Array.isArray(spec)
     ? spec.map((item, index) => ({ item, at: [index] }))
     : [{ item: spec, at: [] }];
   const activities = items.flatMap(({ item, at }) => {
     const path = [...place.path, ...at];
     if (typeof item === 'string') return activitiesOf(item, null, { ...place, path });
-    return Object.entries(item).flatMap(([word, override]) =>
-      activitiesOf(word, changeOf(override), { ...place, path: [...path, word] }),
-    );
+    return Object.entries(item).flatMap(([word, override]) => {
+      // A shape alone is the pace of the group's one stream.
+      if (SHAPES.has(word))
+        return publishActivities(undefined, { [word]: override }, { ...place, path });
+      return activitiesOf(word, changeOf(override), { ...place, path: [...path, word] });
+    });
   });
   checkTogether(activities, place);
   return activities;
 }
 
-/** What the schema lets a stage change of a stream. */
-interface Change {
-  readonly every?: number | undefined;
-  readonly rate?: number | 'max' | undefined;
-  readonly inflight?: number | undefined;
-}
+/** What the schema lets a stage change of an activity. */
+type Change = Readonly<Record<string, unknown>>;
 
 function changeOf(override: unknown): Change | null {
-  return typeof override === 'object' ? override : null;
+  return typeof override === 'object' && override !== null ? { ...override } : null;
 }
 
-function activitiesOf(word: string, change: Change | null, place: Place): Activity[] {
+function activitiesOf(word: string, change: Change | null, place: ActivityPlace): Activity[] {
   const [verb = '', entry, ...more] = word.split('.');
   if (more.length > 0 || !WORDS.includes(verb)) return unknownActivity(word, place);
-  if (entry !== undefined && verb !== 'publish' && verb !== 'subscribe') {
-    return unknownActivity(word, place);
-  }
+  const { group } = place;
   switch (verb) {
-    case 'connect':
-    case 'disconnect':
-    case 'idle':
-      return [{ kind: verb }];
     case 'subscribe':
-      return entryIndexes(place.group.subscribe, { verb, entry, place }).map((index) => ({
-        kind: 'subscribe',
+    case 'unsubscribe':
+      return entryIndexes(group.subscribe, { verb, of: 'subscribe', entry, place }).map(
+        (index) => ({ kind: verb, entry: index }),
+      );
+    case 'respond':
+      return entryIndexes(group.respond, { verb, of: verb, entry, place }).map((index) => ({
+        kind: verb,
         entry: index,
       }));
-    default:
+    case 'publish':
       return publishActivities(entry, change, place);
   }
+  if (entry !== undefined) return unknownActivity(word, place);
+  return isConnectionWord(verb) ? normaliseConnection(verb, change, place) : [{ kind: 'idle' }];
 }
 
 function publishActivities(
   entry: string | undefined,
   change: Change | null,
-  place: Place,
+  place: ActivityPlace,
 ): Activity[] {
   const streams = place.group.publish;
-  const indexes = entryIndexes(streams, { verb: 'publish', entry, place });
+  const indexes = entryIndexes(streams, { verb: 'publish', of: 'publish', entry, place });
   if (change !== null && Object.keys(change).length > 0 && indexes.length > 1) {
     place.context.findings.error(
       place.path,
@@ -88,27 +105,34 @@ function publishActivities(
 function overridden(
   stream: PublishStream,
   index: number,
-  { change, place }: { readonly change: Change | null; readonly place: Place },
+  { change, place }: { readonly change: Change | null; readonly place: ActivityPlace },
 ): Activity {
+  const file = (change ?? {}) as PaceFile & { readonly inflight?: number };
   let pace: Pace = stream.pace;
-  if (change?.every !== undefined || change?.rate !== undefined) {
-    pace = normalisePace(change, place.path, place.context) ?? pace;
-  }
+  if (paceWordsOf(file).length > 0) pace = normalisePace(file, place) ?? pace;
+  if (stream.pace.kind !== 'max') checkSpacing(stream, pace, place);
   // A window that was only the default of the stream's own pace is that of the new one.
   const own =
     stream.inflight === defaultInflight(stream.pace) ? defaultInflight(pace) : stream.inflight;
-  return { kind: 'publish', stream: index, pace, inflight: change?.inflight ?? own };
+  return { kind: 'publish', stream: index, pace, inflight: file.inflight ?? own };
 }
 
 /** All entries, or the named one. */
 function entryIndexes(
   entries: readonly { readonly name: string | null }[],
-  { verb, entry, place }: { verb: string; entry: string | undefined; place: Place },
+  about: {
+    readonly verb: string;
+    /** Where the group has the entries. */
+    readonly of: string;
+    readonly entry: string | undefined;
+    readonly place: ActivityPlace;
+  },
 ): number[] {
+  const { verb, of, entry, place } = about;
   const { group, path, context } = place;
   if (entries.length === 0) {
     context.findings.error(path, `the group ${group.name} has nothing to ${verb}`, {
-      hint: `write ${verb}: { topic: … } into the group`,
+      hint: `write ${of}: { topic: … } into the group`,
     });
     return [];
   }
@@ -117,18 +141,18 @@ function entryIndexes(
   if (index !== -1) return [index];
   const names = entries.flatMap(({ name }) => (name === null ? [] : [name]));
   const near = nearest(entry, names);
-  context.findings.error(path, `the group ${group.name} has no ${verb} entry "${entry}"`, {
+  context.findings.error(path, `the group ${group.name} has no ${of} entry "${entry}"`, {
     hint:
       near === null
         ? names.length === 0
-          ? `its ${verb} entry has no name: write ${verb}`
+          ? `its ${of} entry has no name: write ${verb}`
           : `it has ${names.join(', ')}`
         : `did you mean ${verb}.${near}?`,
   });
   return [];
 }
 
-function unknownActivity(word: string, { group, path, context }: Place): Activity[] {
+function unknownActivity(word: string, { group, path, context }: ActivityPlace): Activity[] {
   const known = [
     ...WORDS,
     ...group.publish.flatMap(({ name }) => (name ? [`publish.${name}`] : [])),
@@ -140,25 +164,53 @@ function unknownActivity(word: string, { group, path, context }: Place): Activit
   return [];
 }
 
-function checkTogether(activities: readonly Activity[], { path, context }: Place): void {
+/** What moves connections: one of these at a time. */
+const CONNECTING: ReadonlySet<Activity['kind']> = new Set([
+  'connect',
+  'disconnect',
+  'takeover',
+  'churn',
+]);
+
+function checkTogether(activities: readonly Activity[], { path, context }: ActivityPlace): void {
   const seen = new Set<string>();
   for (const activity of activities) {
-    const key =
-      activity.kind === 'publish'
-        ? `publish ${activity.stream}`
-        : activity.kind === 'subscribe'
-          ? `subscribe ${activity.entry}`
-          : activity.kind;
+    const key = keyOf(activity);
     if (seen.has(key)) {
       context.findings.error(path, `${activity.kind} stands twice for the same thing`);
       return;
     }
     seen.add(key);
   }
-  const alone = activities.find((activity) => ALONE.has(activity.kind));
-  if (alone !== undefined && activities.length > 1) {
+  if (activities.length < 2) return;
+  const alone = activities.find(isDoneAlone);
+  if (alone !== undefined) {
     context.findings.error(path, `${alone.kind} cannot be done beside something else`);
+    return;
   }
+  const [one, other] = activities.filter(({ kind }) => CONNECTING.has(kind));
+  if (one === undefined || other === undefined) return;
+  context.findings.error(path, `${one.kind} and ${other.kind} cannot be done at the same time`);
+}
+
+function keyOf(activity: Activity): string {
+  switch (activity.kind) {
+    case 'publish':
+      return `publish ${activity.stream}`;
+    case 'subscribe':
+    case 'unsubscribe':
+      return `subscribe ${activity.entry}`;
+    case 'respond':
+      return `respond ${activity.entry}`;
+    default:
+      return activity.kind;
+  }
+}
+
+/** What leaves no connection to do anything else by. */
+function isDoneAlone(activity: Activity): boolean {
+  if (activity.kind === 'disconnect') return (activity.drop?.back ?? null) === null;
+  return activity.kind === 'idle';
 }
 
 /** Groups that no stage names do nothing at all: most likely a slip. */

@@ -1,25 +1,36 @@
 import { nearest } from '../../text/nearest.ts';
 import { MAX_ENTRIES, MAX_GROUPS } from '../limits.ts';
-import type { ConnectSpec, Group, SubscribeEntry } from '../plan.ts';
+import type { CsvSpec, Group, MqttTarget } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
-import type { GroupFile, PlanFile, SubscribeFile } from '../schema/plan-file.ts';
-import type { NormalContext } from './context.ts';
+import { parseCsv } from '../files/csv.ts';
+import type { GroupFile, PlanFile } from '../schema/plan-file.ts';
+import { normaliseConnect } from './connect.ts';
+import type { GroupPlace, NormalContext, TargetFacts } from './context.ts';
+import { inside } from './context.ts';
+import { checkIdentifiers, normaliseResponder, normaliseSubscription } from './entries.ts';
 import { normaliseStream } from './streams.ts';
 
-/** Connects a second where the plan does not say. */
-const DEFAULT_CONNECT_RATE = 1_000;
+interface Scene {
+  readonly file: PlanFile;
+  readonly targets: Readonly<Record<string, MqttTarget>>;
+  readonly context: NormalContext;
+}
 
-export function normaliseGroups(file: PlanFile, context: NormalContext): Group[] {
+export function normaliseGroups(
+  file: PlanFile,
+  targets: Readonly<Record<string, MqttTarget>>,
+  context: NormalContext,
+): Group[] {
   const groups = Object.entries(file.groups).map(([name, group]) =>
-    normaliseGroup(name, group, { file, context }),
+    normaliseGroup(name, group, { file, targets, context }),
   );
   if (groups.length === 0 && context.unsound === null)
     context.findings.error(['groups'], 'at least one group is needed');
   if (groups.length > MAX_GROUPS) {
     context.findings.error(['groups'], `at most ${MAX_GROUPS} groups are possible`);
   }
-  const entries = groups.reduce((sum, { publish, subscribe }) => {
-    return sum + publish.length + subscribe.length;
+  const entries = groups.reduce((sum, { publish, subscribe, respond }) => {
+    return sum + publish.length + subscribe.length + respond.length;
   }, 0);
   if (entries > MAX_ENTRIES) {
     context.findings.error(['groups'], `at most ${MAX_ENTRIES} streams are possible`);
@@ -27,11 +38,8 @@ export function normaliseGroups(file: PlanFile, context: NormalContext): Group[]
   return groups;
 }
 
-function normaliseGroup(
-  name: string,
-  group: GroupFile,
-  { file, context }: { readonly file: PlanFile; readonly context: NormalContext },
-): Group {
+function normaliseGroup(name: string, group: GroupFile, scene: Scene): Group {
+  const { file, targets, context } = scene;
   const path = ['groups', name];
   const { findings } = context;
   if (name === 'run') {
@@ -39,13 +47,23 @@ function normaliseGroup(
   }
   checkTarget(group, path, { file, context });
   const clients = normaliseClients(group, path, context);
-  if (group.password !== undefined && !group.password.includes('{{env.')) {
+  if (group.password !== undefined && !/\{\{\s*(env|csv)\./.test(group.password)) {
     findings.warn(
       [...path, 'password'],
       'a password written into the plan is printed in reports',
       'write {{env.NAME}} and set the environment variable',
     );
   }
+  const place: GroupPlace = {
+    path,
+    context,
+    target: factsOf(group.target, targets),
+  };
+  const at = (more: PlanPath): GroupPlace => inside(place, ...more);
+  const subscribe = entriesOf(group.subscribe, 'subscribe', place).map(({ entry, steps }, index) =>
+    normaliseSubscription(entry, { group: name, index }, at(steps)),
+  );
+  checkIdentifiers(subscribe, place);
   return {
     name,
     target: group.target,
@@ -53,23 +71,30 @@ function normaliseGroup(
     clientId: group.clientId,
     username: group.username ?? null,
     password: group.password ?? null,
-    from: null,
-    sourceAddresses: [],
-    connect: normaliseConnect(group, { path: [...path, 'connect'], clients, context }),
-    publish: entriesOf(group.publish, [...path, 'publish'], context).map(({ entry, at }) =>
-      normaliseStream(entry, { group: name, path: at, context }),
+    from: normaliseFrom(name, group.from, { clients, place }),
+    sourceAddresses: group.sourceAddresses ?? [],
+    connect: normaliseConnect(group, clients, inside(place, 'connect')),
+    publish: entriesOf(group.publish, 'publish', place).map(({ entry, steps }) =>
+      normaliseStream(entry, name, at(steps)),
     ),
-    subscribe: entriesOf(group.subscribe, [...path, 'subscribe'], context).map(({ entry }) =>
-      normaliseEntry(entry, name),
+    subscribe,
+    respond: entriesOf(group.respond, 'respond', place).map(({ entry, steps }) =>
+      normaliseResponder(entry, name, at(steps)),
     ),
-    respond: [],
   };
+}
+
+/** A target that the schema has found wrong has no addresses here, and its version is not known. */
+function factsOf(name: string, targets: Readonly<Record<string, MqttTarget>>): TargetFacts {
+  const target = Object.hasOwn(targets, name) ? targets[name] : undefined;
+  const known = target !== undefined && target.urls.length > 0;
+  return { name, version: known ? target.version : null };
 }
 
 function checkTarget(
   group: GroupFile,
   path: PlanPath,
-  { file, context }: { readonly file: PlanFile; readonly context: NormalContext },
+  { file, context }: Pick<Scene, 'file' | 'context'>,
 ): void {
   if (Object.hasOwn(file.targets, group.target)) return;
   const known = Object.keys(file.targets);
@@ -85,65 +110,56 @@ function normaliseClients(group: GroupFile, path: PlanPath, { scaler }: NormalCo
   return clients.scale ? scaler.count([...path, 'clients', 'count'], clients.count) : clients.count;
 }
 
-function normaliseConnect(
-  { connect }: GroupFile,
-  { path, clients, context }: { path: PlanPath; clients: number; context: NormalContext },
-): ConnectSpec {
-  const { findings, scaler } = context;
-  const { over, keepAlive, backoff } = connect;
-  if (connect.rate !== undefined && over !== undefined) {
-    findings.error([...path, 'over'], 'rate and over cannot both be given', { atKey: true });
+/** The CSV file of a group; its rows are kept beside the plan. */
+function normaliseFrom(
+  name: string,
+  file: string | undefined,
+  { clients, place }: { readonly clients: number; readonly place: GroupPlace },
+): CsvSpec | null {
+  if (file === undefined) return null;
+  const path = [...place.path, 'from'];
+  const { files, findings, tables } = place.context;
+  const unread: CsvSpec = { file, columns: [], rows: 0 };
+  if (file.includes('{{')) {
+    findings.error(path, 'a group has one CSV file for all of its clients');
+    return unread;
   }
-  const keepAliveS = keepAlive / 1_000_000;
-  if (!Number.isInteger(keepAliveS)) {
-    findings.error([...path, 'keepAlive'], 'keep-alive is a whole number of seconds', {
-      hint: 'MQTT carries it in seconds [MQTT-3.1.2.10]',
-    });
+  const found = files.read(file, path);
+  if (found === null) return unread;
+  const table = parseCsv(found.content);
+  if ('message' in table) {
+    findings.error(path, table.message, table);
+    return unread;
   }
-  if (backoff.min > backoff.max) {
-    findings.error([...path, 'backoff'], 'the shortest pause (min) is longer than the longest');
+  tables.set(name, table);
+  if (table.rows.length < clients) {
+    findings.error(
+      path,
+      `${file} has ${table.rows.length} rows for ${clients} clients: each client has a row of its own`,
+      { hint: `write clients: ${table.rows.length} or fewer, or add rows` },
+    );
   }
-  return {
-    ratePerS:
-      over === undefined
-        ? scaler.rate([...path, 'rate'], connect.rate ?? DEFAULT_CONNECT_RATE)
-        : (clients / over) * 1_000_000,
-    keepAliveS,
-    cleanStart: connect.cleanStart,
-    timeoutUs: connect.timeout,
-    retries: connect.retries,
-    backoffMinUs: backoff.min,
-    backoffMaxUs: backoff.max,
-    sessionExpiryS: null,
-    will: null,
-    properties: null,
-    auth: null,
-  };
+  return { file, columns: table.columns, rows: table.rows.length };
 }
 
-function normaliseEntry(entry: SubscribeFile, group: string): SubscribeEntry {
-  const entryName = entry.name ?? null;
-  return {
-    name: entryName,
-    subject: entryName === null ? group : `${group}.${entryName}`,
-    topics: typeof entry.topic === 'string' ? [entry.topic] : entry.topic,
-    qos: entry.qos === '1' ? 1 : 0,
-    share: null,
-    options: { noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: null },
-  };
+interface EntryAt<Entry> {
+  readonly entry: Entry;
+  /** Its place in the group. */
+  readonly steps: PlanPath;
 }
 
 /** One entry or a list of named ones, with the place of each. */
 function entriesOf<Entry extends { readonly name?: string | undefined }>(
   entries: Entry | readonly Entry[] | undefined,
-  path: PlanPath,
-  { findings }: NormalContext,
-): { readonly entry: Entry; readonly at: PlanPath }[] {
+  word: string,
+  { path, context }: GroupPlace,
+): EntryAt<Entry>[] {
+  const { findings } = context;
   if (entries === undefined) return [];
-  if (!isList(entries)) return [{ entry: entries, at: path }];
+  if (!isList(entries)) return [{ entry: entries, steps: [word] }];
   const names = new Set<string>();
   return entries.map((entry, index) => {
-    const at = [...path, index];
+    const at = [...path, word, index];
     if (entry.name === undefined && entries.length > 1) {
       findings.error(at, 'each entry of a list of several needs a name');
     }
@@ -151,7 +167,7 @@ function entriesOf<Entry extends { readonly name?: string | undefined }>(
       findings.error([...at, 'name'], `the name ${entry.name} stands twice`);
     }
     names.add(entry.name ?? '');
-    return { entry, at };
+    return { entry, steps: [word, index] };
   });
 }
 

@@ -1,3 +1,4 @@
+import { checkClientFiles } from '../check/client-files.ts';
 import { checkClientIds } from '../check/client-ids.ts';
 import { normaliseThresholds } from '../check/thresholds.ts';
 import type { Plan } from '../plan.ts';
@@ -20,15 +21,16 @@ export interface NormaliseOptions {
  * wrong goes to the context's findings; the result is a plan only where there are none.
  */
 export function normalise(file: PlanFile, options: NormaliseOptions, context: NormalContext): Plan {
-  const targets = normaliseTargets(file);
-  const groups = normaliseGroups(file, context);
+  const targets = normaliseTargets(file, context);
+  const groups = normaliseGroups(file, targets, context);
   const stages = normaliseStages(file, groups, context);
   const limits = normaliseLimits(file.limits, {
     neededUs: neededUs(stages, plannedRampsUs({ groups, stages })),
     timeoutUs: options.timeoutUs,
     context,
   });
-  checkClientIds({ groups, targets }, context.findings);
+  checkClientFiles({ groups, targets }, context);
+  checkClientIds({ groups, targets }, context);
   const thresholds = normaliseThresholds(file.thresholds, { groups, stages }, context);
   warnUnused(file, context);
   return {
@@ -36,7 +38,7 @@ export function normalise(file: PlanFile, options: NormaliseOptions, context: No
     name: file.name,
     description: file.description,
     labels: { ...texts(file.labels), ...options.labels },
-    files: {},
+    files: context.files.facts,
     vars: options.vars,
     targets,
     groups,

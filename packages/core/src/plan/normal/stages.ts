@@ -1,12 +1,13 @@
-import { stageNeeds } from '../../schedule/index.ts';
+import { connectRampUs, stageNeeds } from '../../schedule/index.ts';
 import { nearest } from '../../text/nearest.ts';
 import { isBytes, parseCondition, withValue } from '../condition.ts';
 import { CONNECT_MARGIN_US, MAX_STAGES } from '../limits.ts';
-import type { Condition, Group, Stage, StageWork } from '../plan.ts';
+import type { Activity, Condition, Group, Stage, StageWork } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
 import type { PlanFile, StageFile } from '../schema/plan-file.ts';
 import { normaliseActivities } from './activities.ts';
 import type { NormalContext } from './context.ts';
+import { checkEnds, checkShapes, checkStates } from './stage-ends.ts';
 import { unreachable } from './until-reach.ts';
 
 /** Stages but for their deadlines, which need the limits. */
@@ -29,6 +30,7 @@ export function normaliseStages(
     }
     names.add(stage.name);
     const run = normaliseRun(stage, groups, { path: [...path, 'run'], context });
+    checkShapes({ stage, run, groups }, [...path, 'run'], context);
     const until = normaliseUntil(stage, groups, { path: [...path, 'until'], context });
     checkEnds({ stage, run, groups }, path, context);
     return {
@@ -43,19 +45,21 @@ export function normaliseStages(
     };
   });
   // Parts that were found wrong are left out here, and what is left says nothing of what it can reach.
-  if (context.unsound === null && findings.errors.length === 0)
+  if (context.unsound === null && findings.errors.length === 0) {
+    checkStates({ groups, stages }, context);
     checkConditions(stages, groups, context);
+  }
   return stages;
 }
 
 function checkConditions(
   stages: readonly Stage[],
   groups: readonly Group[],
-  { findings }: NormalContext,
+  { findings, files: { facts: files } }: NormalContext,
 ): void {
   for (const stage of stages) {
     if (stage.until === null) continue;
-    const why = unreachable({ condition: stage.until, stage, groups, stages });
+    const why = unreachable({ condition: stage.until, stage, groups, stages, files });
     if (why === null) continue;
     findings.error(['stages', stage.index, 'until'], why, {
       hint: 'compare with a number that it can reach, or end the stage by for',
@@ -68,20 +72,17 @@ export function plannedRampsUs(plan: {
   readonly groups: readonly Group[];
   readonly stages: readonly Stage[];
 }): number[] {
-  return stageNeeds(plan).map(({ connects }) =>
-    Math.max(
-      0,
-      ...[...connects].map((index) => {
-        const group = plan.groups[index];
-        return group === undefined ? 0 : (group.clients / group.connect.ratePerS) * 1_000_000;
-      }),
-    ),
-  );
+  const needs = stageNeeds(plan);
+  return plan.stages.map((stage, index) => {
+    const own = needs[index];
+    return own === undefined ? 0 : connectRampUs(plan, stage, own);
+  });
 }
 
 /**
- * The deadline of a stage that connects and subscribes is its planned ramp and a margin; so is that
- * of the prologue of a stage with `for`. Everything else may take as long as the run.
+ * The deadline of a stage that connects, subscribes and drops connections is what that takes by its
+ * rates, and a margin; so is that of the prologue of a stage with `for`. Everything else may take as
+ * long as the run.
  */
 export function withDeadlines(
   plan: { readonly groups: readonly Group[]; readonly stages: readonly Stage[] },
@@ -93,9 +94,37 @@ export function withDeadlines(
       activities.some(({ kind }) => kind === 'publish'),
     );
     const connecting = stage.forUs !== null || (stage.until === null && !publishes);
-    const ramp = Math.ceil((ramps[index] ?? 0) + CONNECT_MARGIN_US);
-    return { ...stage, deadlineUs: connecting ? Math.min(ramp, maxDurationUs) : maxDurationUs };
+    const ramp = (ramps[index] ?? 0) + (stage.forUs === null ? movingUs(stage, plan.groups) : 0);
+    const deadlineUs = Math.ceil(ramp + CONNECT_MARGIN_US);
+    return {
+      ...stage,
+      deadlineUs: connecting ? Math.min(deadlineUs, maxDurationUs) : maxDurationUs,
+    };
   });
+}
+
+/** µs that dropping connections, having them back and taking them over takes by its rates. */
+function movingUs({ run }: Stage, groups: readonly Group[]): number {
+  let longest = 0;
+  for (const work of run) {
+    const group = groups[work.group];
+    if (group === undefined) continue;
+    for (const activity of work.activities) {
+      longest = Math.max(longest, activityUs(activity, group));
+    }
+  }
+  return longest;
+}
+
+function activityUs(activity: Activity, { clients, connect }: Group): number {
+  const by = (perS: number, share = 1) => ((clients * share) / perS) * 1_000_000;
+  if (activity.kind === 'takeover') return by(activity.ratePerS, activity.share);
+  if (activity.kind !== 'disconnect') return 0;
+  const { drop } = activity;
+  if (drop === undefined) return by(connect.ratePerS);
+  const away = drop.ratePerS === null ? 0 : by(drop.ratePerS, drop.share);
+  if (drop.back === null) return away;
+  return away + drop.back.afterUs + by(drop.back.ratePerS, drop.share);
 }
 
 interface At {
@@ -118,7 +147,7 @@ function normaliseRun(stage: StageFile, groups: readonly Group[], { path, contex
       continue;
     }
     if (context.unsound?.has(name)) continue;
-    const at = { group, path: [...path, name], context };
+    const at = { group, stageUs: stage.for ?? null, path: [...path, name], context };
     work.push({ group: index, activities: normaliseActivities(spec, at) });
   }
   return work;
@@ -141,42 +170,4 @@ function normaliseUntil(
     ? context.scaler.bytes(path, parsed.value)
     : context.scaler.count(path, parsed.value);
   return scaled === parsed.value ? parsed : withValue(parsed, scaled);
-}
-
-interface Ending {
-  readonly stage: StageFile;
-  readonly run: readonly StageWork[];
-  readonly groups: readonly Group[];
-}
-
-/** A stage ends by `for`, by `until`, or when its activities are complete: it must be able to. */
-function checkEnds(
-  { stage, run, groups }: Ending,
-  path: PlanPath,
-  { findings }: NormalContext,
-): void {
-  if (stage.for !== undefined && stage.until !== undefined) {
-    findings.error([...path, 'until'], 'a stage ends by for or by until, not by both', {
-      atKey: true,
-    });
-  }
-  if (stage.for !== undefined || stage.until !== undefined) return;
-  if (Object.keys(stage.run).length === 0) {
-    findings.error(path, `the stage ${stage.name} does nothing and never ends`, {
-      hint: 'write run: { group: activity }, or for: 10s',
-    });
-  }
-  for (const { group: index, activities } of run) {
-    const group = groups[index];
-    const endless = activities.find((activity) => {
-      if (activity.kind === 'idle') return true;
-      return activity.kind === 'publish' && group?.publish[activity.stream]?.count === null;
-    });
-    if (endless === undefined || group === undefined) continue;
-    findings.error(
-      [...path, 'run', group.name],
-      `the stage ${stage.name} can never end: ${group.name} would ${endless.kind} for ever`,
-      { hint: 'give the stage for: or until:, or the stream a count' },
-    );
-  }
 }

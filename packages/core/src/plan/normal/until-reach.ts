@@ -1,6 +1,6 @@
 import { stageNeeds } from '../../schedule/index.ts';
-import type { Condition, Group, PublishStream, Stage } from '../plan.ts';
-import { payloadBytes } from './streams.ts';
+import type { Condition, FileFacts, Group, PublishStream, Stage } from '../plan.ts';
+import { payloadBytes } from './payloads.ts';
 
 /** What each message of a stream counts towards at most once. */
 const MESSAGE_COUNTERS: ReadonlySet<string> = new Set([
@@ -19,6 +19,8 @@ const CONNECTING: ReadonlySet<string> = new Set([
   'connected',
   'connect_failed',
   'disconnected',
+  'session_present',
+  'disconnects',
   'wire_sent',
   'wire_received',
 ]);
@@ -26,6 +28,7 @@ const SUBSCRIBING: ReadonlySet<string> = new Set([
   'subscribed',
   'subscribe_failed',
   'received',
+  'arrived',
   'bytes_received',
 ]);
 
@@ -34,6 +37,7 @@ interface Place {
   readonly stage: Stage;
   readonly groups: readonly Group[];
   readonly stages: readonly Stage[];
+  readonly files: Readonly<Record<string, FileFacts>>;
 }
 
 /**
@@ -80,7 +84,8 @@ function mostOf(place: Place): number | null {
   }
   const needs = stageNeeds({ groups, stages }).slice(0, stage.index + 1);
   if (CONNECTING.has(metric)) {
-    return needs.some(({ connects }) => [...connects].some(isMeant)) ? null : 0;
+    const connects = needs.some((each) => [...each.connects, ...each.reconnects].some(isMeant));
+    return connects ? null : 0;
   }
   if (!SUBSCRIBING.has(metric)) return null;
   const subscribed = needs.some(({ subscribes }) =>
@@ -93,7 +98,7 @@ function mostOf(place: Place): number | null {
   return subscribed ? null : 0;
 }
 
-function messages({ condition, groups }: Place, stages: readonly Stage[]): number | null {
+function messages({ condition, groups, files }: Place, stages: readonly Stage[]): number | null {
   const { metric, subject } = condition;
   let most = 0;
   for (const work of stages.flatMap((stage) => stage.run)) {
@@ -102,17 +107,21 @@ function messages({ condition, groups }: Place, stages: readonly Stage[]): numbe
       if (activity.kind !== 'publish' || group === undefined) continue;
       const stream = group.publish[activity.stream];
       if (stream === undefined || (group.name !== subject && stream.subject !== subject)) continue;
-      const each = eachCounts(metric, stream);
+      const each = eachCounts(metric, stream, files);
       if (each > 0 && (stream.count === null || metric === 'retransmitted')) return null;
       most += each * (stream.count ?? 0);
     }
   }
-  return most;
+  return Number.isFinite(most) ? most : null;
 }
 
 /** What one message adds to the counter at most. */
-function eachCounts(metric: string, stream: PublishStream): number {
-  if (metric === 'bytes_sent') return payloadBytes(stream.payload);
+function eachCounts(
+  metric: string,
+  stream: PublishStream,
+  files: Readonly<Record<string, FileFacts>>,
+): number {
+  if (metric === 'bytes_sent') return payloadBytes(stream.payload, files);
   const needsAck = metric === 'acked' || metric === 'retransmitted';
   return needsAck && stream.qos === 0 ? 0 : 1;
 }

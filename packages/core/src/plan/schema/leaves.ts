@@ -139,6 +139,10 @@ export const rate = () =>
     bounds: POSITIVE,
   });
 
+/** A second, 0 included. */
+export const rateOrNone = () =>
+  unitLeaf({ parse: parseRate, shape: 'rate', unit: 'rate', example: '2000/s', bounds: undefined });
+
 /** Whole. */
 export const count = (bounds?: Range) =>
   unitLeaf({

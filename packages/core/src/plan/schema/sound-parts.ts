@@ -13,6 +13,13 @@ export interface SoundParts {
 
 type Target = PlanFile['targets'][string];
 
+const STAND_IN_TARGET: Target = {
+  protocol: 'mqtt',
+  urls: [],
+  version: '3.1.1',
+  spread: 'round-robin',
+};
+
 /**
  * Takes the parts that are well formed and puts a silent stand-in in the place of each other one, so
  * that names keep their meaning and places their index. Null where there is no map at all.
@@ -28,7 +35,7 @@ export function soundParts(root: unknown): SoundParts | null {
   });
   const targets = mapOf(root['targets']).map(([name, raw]): [string, Target] => {
     const parsed = target.safeParse(raw);
-    return [name, parsed.success ? parsed.data : { protocol: 'mqtt', urls: [], version: '3.1.1' }];
+    return [name, parsed.success ? parsed.data : STAND_IN_TARGET];
   });
   const stages = listOf(root['stages']).map((raw, index): StageFile => {
     const parsed = stage.safeParse(raw);

@@ -3,6 +3,7 @@ import { MAX_IN_FLIGHT } from '../limits.ts';
 import {
   choice,
   count,
+  duration,
   flag,
   name,
   named,
@@ -10,68 +11,113 @@ import {
   plainText,
   rate,
   rateOrMax,
+  share,
   someDuration,
   strictMap,
 } from './leaves.ts';
-
-const ramp = notYet(
-  strictMap({
-    from: rate().describe('Rate at the start.'),
-    to: rate().describe('Rate at the end.'),
-    over: someDuration().optional().describe('How long it takes; the stage by default.'),
-  }),
-  'ramp is',
-);
-const steps = notYet(z.unknown(), 'steps are');
-const spike = notYet(z.unknown(), 'spike is');
-
-const shapes = {
-  ramp: ramp.optional().describe('A rate that rises or falls.'),
-  steps: steps.optional().describe('A rate that changes in steps.'),
-  spike: spike.optional().describe('A rate that jumps.'),
-};
+import { paceWords, shapeWords } from './paces.ts';
 
 /** What a stage may change of a stream. */
 const publishOverride = strictMap({
-  every: someDuration().optional().describe('In place of the stream’s own pace.'),
-  rate: rateOrMax().optional().describe('In place of the stream’s own pace.'),
+  ...paceWords,
   inflight: count({ min: 1, max: MAX_IN_FLIGHT, range: `1 to ${MAX_IN_FLIGHT}` })
     .optional()
     .describe('In place of the stream’s own window.'),
-  ...shapes,
 });
 
 const nothing = z.union([z.null(), strictMap({})]);
-const refusedOverride = (what: string) =>
-  z.union([nothing, notYet(z.record(z.string(), z.unknown()), what)]);
+const orNothing = <Schema extends z.ZodType>(schema: Schema) => z.union([z.null(), schema]);
+
+const connectOverride = strictMap({
+  rate: rate().optional().describe('Connects a second over the whole group, in this stage.'),
+  over: someDuration().optional().describe('In place of `rate`: the time for all clients.'),
+});
+
+const someShare = () => share().optional().describe('Share of the clients; all by default.');
+
+const reconnect = z.union([
+  rate(),
+  strictMap({
+    rate: rate().describe('Connects a second over the whole group.'),
+    after: duration().prefault('0s').describe('How long the first one stays away.'),
+  }),
+]);
+
+const disconnectOverride = strictMap({
+  share: someShare(),
+  rate: rateOrMax()
+    .optional()
+    .describe(
+      'Disconnects a second over the whole group, or `max`: all at once. By default the connect rate, with `reconnect` all at once.',
+    ),
+  by: choice(['disconnect', 'reset'])
+    .prefault('disconnect')
+    .describe('A DISCONNECT packet, or a reset of the TCP connection without one.'),
+  reconnect: reconnect
+    .optional()
+    .describe('The clients come back at this rate: a reconnect storm. `recovery_time` tells how.'),
+});
+
+const sleepOverride = strictMap({
+  share: someShare(),
+  rate: rateOrMax()
+    .optional()
+    .describe('Disconnects a second over the whole group; the connect rate by default.'),
+});
+
+const takeoverOverride = strictMap({
+  share: someShare(),
+  rate: rate().optional().describe('Takeovers a second; the connect rate by default.'),
+});
+
+const churn = strictMap({
+  rate: rate().describe('Connects a second over the whole group.'),
+  stay: someDuration().describe('From CONNACK to DISCONNECT.'),
+});
 
 /** `{ publish: { rate: 500/s } }`: activities as keys, what the stage changes of them as values. */
 const activityMap = z
   .object({
-    connect: refusedOverride('an override of connect in a stage is')
+    connect: orNothing(connectOverride).optional().describe('Connect.'),
+    subscribe: nothing.optional().describe('Subscribe.'),
+    unsubscribe: nothing.optional().describe('Unsubscribe.'),
+    respond: nothing.optional().describe('Subscribe to requests and answer them.'),
+    disconnect: orNothing(disconnectOverride)
       .optional()
-      .describe('Connect.'),
-    subscribe: refusedOverride('an override of subscribe in a stage is')
+      .describe('Disconnect, all or a share, for good or to come back at a rate.'),
+    sleep: orNothing(sleepOverride)
       .optional()
-      .describe('Subscribe.'),
-    disconnect: refusedOverride('a disconnect storm is').optional().describe('Disconnect.'),
-    idle: refusedOverride('an override of idle in a stage is')
+      .describe('Disconnect and leave the session on the broker; needs `cleanStart: false`.'),
+    wake: orNothing(connectOverride).optional().describe('Connect to the session that was left.'),
+    takeover: orNothing(takeoverOverride)
       .optional()
-      .describe('Do nothing new.'),
+      .describe('Connect again by the same client id while the old connection lives.'),
+    churn: churn.optional().describe('Connect at a rate, stay, and disconnect, again and again.'),
+    idle: nothing.optional().describe('Do nothing new.'),
     consume: notYet(z.unknown(), 'consume is').optional().describe('Consume (RocketMQ).'),
-    churn: notYet(z.unknown(), 'churn is').optional().describe('Disconnect and connect again.'),
-    ...shapes,
+    ...shapeWords,
   })
   .catchall(z.union([z.null(), publishOverride]));
 
 const activityName = z
   .string()
   .superRefine((text, context) => {
-    if (!/^(churn|consume)(\.|$)/.test(text)) return;
-    notYetWord(text.split('.')[0] ?? '', context);
+    if (/^consume(\.|$)/.test(text)) notYetWord('consume', context);
   })
   .meta({
-    examples: ['connect', 'subscribe', 'publish', 'publish.heartbeat', 'disconnect', 'idle'],
+    examples: [
+      'connect',
+      'subscribe',
+      'publish',
+      'publish.heartbeat',
+      'respond',
+      'unsubscribe',
+      'disconnect',
+      'sleep',
+      'wake',
+      'takeover',
+      'idle',
+    ],
   });
 
 function notYetWord(word: string, context: z.core.$RefinementCtx): void {
@@ -91,7 +137,7 @@ export const stage = strictMap({
   run: named(activities)
     .prefault({})
     .describe(
-      'What each group does: `connect`, `subscribe`, `publish`, `publish.stream`, `disconnect`, `idle`, a list of them, or a map with overrides such as `{ publish: { rate: 500/s } }`. A group that is not named starts nothing new.',
+      'What each group does: a word (`connect`, `subscribe`, `publish`, `publish.stream`, `respond`, `unsubscribe`, `disconnect`, `sleep`, `wake`, `takeover`, `idle`), a list of them, or a map with overrides such as `{ publish: { rate: 500/s } }`. `{ ramp: … }`, `{ steps: … }` and `{ spike: … }` alone are the pace of the group’s one stream. A group that is not named starts nothing new.',
     ),
   for: someDuration().optional().describe('Length of the stage, counted from its clock.'),
   until: plainText()
@@ -104,3 +150,5 @@ export const stage = strictMap({
     .prefault('continue')
     .describe('What happens when clients finally failed at what the stage asks of them.'),
 });
+
+export type ActivityFile = z.output<typeof activityMap>;

@@ -1,15 +1,49 @@
 import { z } from 'zod';
 import { isFault, parseBrokerUrl } from '../broker-url.ts';
 import type { BrokerUrl } from '../plan.ts';
-import { notSupported } from '../problem.ts';
+import { MAX_ALPN, MAX_URLS } from '../limits.ts';
 import { addFault, choice, count, flag, notYet, plainText, strictMap } from './leaves.ts';
+import { clientTemplate, fileTemplate } from './templates.ts';
 
 const tls = strictMap({
-  ca: plainText().optional().describe('File with the certificates to trust.'),
-  cert: plainText().optional().describe('File with the client certificate; a template.'),
-  key: plainText().optional().describe('File with its key; a template.'),
-  servername: plainText().optional().describe('Name that the certificate must bear (SNI).'),
-  verify: flag().prefault(true).describe('Whether the server’s certificate is checked.'),
+  ca: fileTemplate()
+    .optional()
+    .describe('File (PEM) with the certificates to trust; by default those that Node.js trusts.'),
+  cert: fileTemplate()
+    .optional()
+    .describe(
+      'File (PEM) with the client certificate and its chain; a template gives each client its own, such as `certs/{{n}}.pem` or `{{csv.cert}}`.',
+    ),
+  key: fileTemplate().optional().describe('File (PEM) with its key; a template likewise.'),
+  servername: plainText(255)
+    .optional()
+    .describe(
+      'Name that is sent as SNI and must stand in the certificate; by default the host of the address.',
+    ),
+  verify: flag().prefault(true).describe('Whether the broker’s certificate is checked.'),
+  minVersion: choice(['TLSv1.2', 'TLSv1.3'])
+    .optional()
+    .describe('The least version of TLS; by default what Node.js takes.'),
+  alpn: z
+    .array(plainText(255).min(1))
+    .max(MAX_ALPN)
+    .optional()
+    .describe('Protocols offered by ALPN, e.g. `mqtt` or `x-amzn-mqtt-ca`.'),
+  resume: flag()
+    .prefault(true)
+    .describe('Whether a client that connects again resumes its TLS session.'),
+});
+
+const ws = strictMap({
+  headers: z
+    .record(z.string(), clientTemplate())
+    .superRefine((headers, context) => {
+      for (const name of Object.keys(headers)) checkHeaderName(name, context);
+    })
+    .prefault({})
+    .describe(
+      'Headers of the upgrade request; their values are templates, rendered once a client.',
+    ),
 });
 
 const brokerUrl = z
@@ -25,25 +59,20 @@ const mqttTarget = strictMap({
   urls: z
     .array(brokerUrl)
     .min(1)
-    .superRefine((urls, context) => {
-      if (urls.length < 2) return;
-      addFault(context, {
-        message: notSupported('several urls of a target are'),
-        code: 'SQ_UNSUPPORTED',
-        hint: 'write one target an address',
-        atKey: true,
-      });
-    })
+    .max(MAX_URLS)
     .describe(
-      'Addresses, `mqtt://host:port` (port 1883 where it is left out). `mqtts://`, `ws://`, `wss://` and more than one address are not supported by this version.',
+      'Addresses: `mqtt://host:port` (1883 where it is left out), `mqtts://` (TLS, 8883), `ws://host:port/path` (WebSocket, 80, `/mqtt`) and `wss://` (443). `quic://` is not supported: Node.js does not speak it.',
     ),
   version: choice(['3.1', '3.1.1', '5'], { '3.1': 'MQTT 3.1 is', '5': 'MQTT 5 is' })
     .prefault('3.1.1')
     .describe('MQTT version. This version of Squall speaks 3.1.1.'),
-  tls: notYet(tls, 'tls is').optional().describe('TLS of the connections.'),
-  spread: notYet(choice(['round-robin', 'blocks', 'first']), 'spread is')
-    .optional()
-    .describe('How clients are spread over several addresses.'),
+  tls: tls.optional().describe('TLS of `mqtts://` and `wss://` addresses.'),
+  ws: ws.optional().describe('WebSocket of `ws://` and `wss://` addresses.'),
+  spread: choice(['round-robin', 'blocks', 'first'])
+    .prefault('round-robin')
+    .describe(
+      'How clients go over several addresses: one after the other by index, in contiguous blocks of equal size, or all to the first; there, a client whose attempt fails goes on to the next.',
+    ),
 });
 
 const rocketmqTarget = notYet(
@@ -64,6 +93,16 @@ const rocketmqTarget = notYet(
   }),
   'protocol rocketmq is',
 );
+
+/** A token (RFC 9110, 5.6.2) that is not written by the client of the WebSocket itself. */
+function checkHeaderName(name: string, context: z.core.$RefinementCtx): void {
+  if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) {
+    addFault(context, { message: `"${name}" is no name of a header` });
+  }
+  if (/^(?:upgrade|connection|sec-websocket-.*|content-length|transfer-encoding)$/i.test(name)) {
+    addFault(context, { message: `the header ${name} belongs to the upgrade itself` });
+  }
+}
 
 export const target = z.discriminatedUnion('protocol', [mqttTarget, rocketmqTarget], {
   error: 'protocol is mqtt or rocketmq',

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { MAX_IN_FLIGHT, MAX_TOPIC_WEIGHT, MAX_TOPICS } from '../limits.ts';
+import { choice, count, flag, name, notYet, someDuration, strictMap } from './leaves.ts';
+import { interval, messageProperties, qos } from './messages.ts';
+import { paceWords } from './paces.ts';
+import { payload } from './payloads.ts';
+import { clientTopicTemplate, fileTemplate, topicTemplate } from './templates.ts';
+
+const weightedTopic = strictMap({
+  topic: topicTemplate().describe('Topic, a template.'),
+  weight: count({
+    min: 1,
+    max: MAX_TOPIC_WEIGHT,
+    range: `1 to ${MAX_TOPIC_WEIGHT}`,
+  })
+    .prefault(1)
+    .describe('How many messages of each round go to it.'),
+});
+
+const topicsFile = strictMap({
+  file: fileTemplate().describe(
+    'File with one topic a line, or CSV with the columns `topic` and `weight`. Its topics become part of the plan.',
+  ),
+});
+
+const topic = z.union([
+  topicTemplate(),
+  notYet(topicsFile, 'a file of topics is'),
+  notYet(
+    z
+      .array(z.union([topicTemplate(), weightedTopic]))
+      .min(1)
+      .max(MAX_TOPICS),
+    'a list of topics is',
+  ),
+]);
+
+const request = strictMap({
+  responseTopic: clientTopicTemplate().describe(
+    'Topic on which a client wants its answers, a template; the client subscribes to it by itself.',
+  ),
+  qos: qos().describe('QoS of that subscription.'),
+  timeout: someDuration().prefault('10s').describe('An answer that comes later counts as none.'),
+});
+
+const topicAlias = z
+  .union([flag(), count({ min: 1, max: 65_535, range: '1 to 65535' })])
+  .meta({ 'x-unit': 'count or `true`' });
+
+export const publish = strictMap({
+  name: name().optional().describe('Name of the stream; needed in a list of several.'),
+  topic: topic.describe(
+    'Topic, a template; or a list of topics, with weights where wanted; or `{ file: topics.txt }`. Of several topics each client takes one after the other.',
+  ),
+  qos: qos().describe('QoS of the messages.'),
+  retain: flag().prefault(false).describe('Sets the RETAIN flag.'),
+  payload: payload.describe(
+    'A size, or a map with one of `size`, `text`, `hex`, `template`, `json`, `file`, `files`. Made-up payloads carry the stamp (40 bytes) by which delivery is measured and verified; `template` and `json` carry one where `{{stamp}}` stands in them.',
+  ),
+  ...paceWords,
+  arrivals: choice(['even', 'poisson'])
+    .prefault('even')
+    .describe(
+      'How due times are spread: evenly, or as a Poisson process over the whole group, the same in every run.',
+    ),
+  phase: choice(['even', 'random'])
+    .prefault('even')
+    .describe(
+      'Where in its period each client begins: evenly spread, or at random places that are the same in every run.',
+    ),
+  inflight: count({
+    min: 1,
+    max: MAX_IN_FLIGHT,
+    range: `1 to ${MAX_IN_FLIGHT}`,
+  })
+    .optional()
+    .describe('Unacknowledged messages a client; by default 32, with `rate: max` 1.'),
+  ackTimeout: someDuration().prefault('30s').describe('After it a message counts as failed.'),
+  count: count({ min: 1, max: Number.MAX_SAFE_INTEGER, range: 'at least 1' })
+    .optional()
+    .describe('Exact number of messages over the whole group, in each stage that runs the stream.'),
+  verify: choice(['on', 'off', 'true', 'false'])
+    .optional()
+    .describe(
+      'Whether payloads carry the stamp: `on` for made-up payloads, which must then have 40 bytes, and for templates with `{{stamp}}` in them; `off` for all others.',
+    ),
+  properties: notYet(strictMap(messageProperties), 'publish properties are')
+    .optional()
+    .describe('Properties of PUBLISH (MQTT 5).'),
+  topicAlias: notYet(topicAlias, 'topicAlias is')
+    .optional()
+    .describe(
+      'Topic aliases that a client uses, as far as the broker lets it; `true`: as many (MQTT 5).',
+    ),
+  expiry: notYet(interval(), 'expiry is')
+    .optional()
+    .describe('Expiry of messages, whole seconds (MQTT 5).'),
+  request: notYet(request, 'request is')
+    .optional()
+    .describe(
+      'Each message asks for an answer, and the time until it comes is measured. With MQTT 5 the message carries response topic and correlation data; before, who answers must know the topic and send the payload back.',
+    ),
+});
+
+export type RequestFile = z.output<typeof request>;
+export type TopicFile = z.output<typeof topic>;

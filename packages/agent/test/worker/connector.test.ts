@@ -20,6 +20,8 @@ function connectorOf(parts: { count: number; total: number; ratePerS: number; re
       attempt: (position, atUs) => attempts.push({ position, atUs }),
       disconnect: () => undefined,
       gaveUp: (position) => gone.push(position),
+      takeOver: () => undefined,
+      missed: () => undefined,
     },
   });
   return { connector, states, attempts, gone, order };
@@ -67,7 +69,7 @@ describe('connector', () => {
     const { connector, attempts, states } = connectorOf({ count: 1, total: 1, ratePerS: 1 });
     connector.connectAll(0);
     connector.work(0);
-    connector.onConnected(0);
+    connector.onConnected(0, 0);
     connector.onClosed(0, 0);
     for (let us = 0; us < 100e6; us += 1_000) {
       const before = attempts.length;
@@ -84,7 +86,7 @@ describe('connector', () => {
     const { connector, attempts, states } = connectorOf({ count: 500, total: 500, ratePerS: 200 });
     connector.connectAll(0);
     run(connector, 0, 3e6);
-    for (let position = 0; position < 500; position++) connector.onConnected(position);
+    for (let position = 0; position < 500; position++) connector.onConnected(position, 0);
     expect(states.every((state) => state === CONNECTED)).toBe(true);
     for (let position = 0; position < 500; position++) connector.onClosed(position, 3e6);
     attempts.length = 0;
@@ -100,11 +102,11 @@ describe('connector', () => {
     const { connector, attempts } = connectorOf({ count: 5, total: 5, ratePerS: 1000 });
     connector.connectAll(0);
     run(connector, 0, 10e3);
-    for (let position = 0; position < 5; position++) connector.onConnected(position);
+    for (let position = 0; position < 5; position++) connector.onConnected(position, 0);
     connector.disconnectAll(20e3);
-    expect(connector.allDisconnected).toBe(false);
+    expect(connector.isDoneMoving).toBe(false);
     run(connector, 20e3, 30e3);
-    expect(connector.allDisconnected).toBe(true);
+    expect(connector.isDoneMoving).toBe(true);
     expect(connector.connected).toBe(0);
     connector.connectAll(40e3);
     expect(connector.settled).toBe(false);

@@ -5,19 +5,66 @@ import { topicMatches } from '../../src/worker/clients/topic-filter.ts';
 function subscriptionsOf(clients: number, entries: number) {
   const asked: string[] = [];
   const failed: string[] = [];
+  const left: string[] = [];
   const subscriptions = new Subscriptions({
     clients,
     entries,
     timeoutUs: 1e6,
     actions: {
       subscribe: (position, entry) => asked.push(`${position}/${entry}`),
-      failed: (position, entry, why) => failed.push(`${position}/${entry} ${why}`),
+      unsubscribe: (position, entry) => left.push(`${position}/${entry}`),
+      failed: (position, entry, { asked: what, why }) =>
+        failed.push(`${position}/${entry} ${what} ${why}`),
     },
   });
-  return { subscriptions, asked, failed };
+  return { subscriptions, asked, left, failed };
 }
 
 const granted = (nowUs: number) => ({ granted: true, nowUs });
+
+describe('giving up an entry', () => {
+  test('asks whoever holds it, and is done with the last UNSUBACK', () => {
+    const { subscriptions, left } = subscriptionsOf(3, 2);
+    for (const entry of [0, 1]) subscriptions.want(entry, 0, () => true);
+    for (const entry of [0, 1]) subscriptions.onSuback(0, entry, granted(1));
+    subscriptions.onSuback(1, 1, granted(1));
+    subscriptions.release(1, 10, () => true);
+    expect(left).toEqual(['0/1', '1/1']);
+    expect(subscriptions.released(1)).toBe(false);
+    expect(subscriptions.onUnsuback(0, 1, 35)).toBe(25);
+    expect(subscriptions.onUnsuback(0, 1, 36)).toBeLessThan(0);
+    expect(subscriptions.onUnsuback(1, 1, 40)).toBe(30);
+    expect(subscriptions.released(1)).toBe(true);
+    // Who was granted it only now gives it up at once.
+    subscriptions.onSuback(2, 1, granted(50));
+    expect(left).toEqual(['0/1', '1/1', '2/1']);
+    expect(subscriptions.released(0)).toBe(true);
+  });
+
+  test('waits for the client that sleeps, if its session is there when it wakes', () => {
+    const { subscriptions, asked, left } = subscriptionsOf(2, 1);
+    subscriptions.want(0, 0, () => true);
+    for (const position of [0, 1]) subscriptions.onSuback(position, 0, granted(1));
+    for (const position of [0, 1]) subscriptions.onClosed(position);
+    subscriptions.release(0, 10, () => false);
+    subscriptions.onConnected(0, true, 20);
+    subscriptions.onConnected(1, false, 20);
+    expect(left).toEqual(['0/0']);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('fails without an UNSUBACK in time, or with the connection', () => {
+    const { subscriptions, failed } = subscriptionsOf(2, 1);
+    subscriptions.want(0, 0, () => true);
+    for (const position of [0, 1]) subscriptions.onSuback(position, 0, granted(1));
+    subscriptions.release(0, 10, () => true);
+    subscriptions.onClosed(1);
+    subscriptions.scan(1.1e6);
+    expect(failed).toEqual(['1/0 unsubscribe connection_lost', '0/0 unsubscribe timed_out']);
+    expect(subscriptions.released(0)).toBe(true);
+    expect(subscriptions.pending).toBe(0);
+  });
+});
 
 describe('subscriptions', () => {
   test('are asked for by every connected client, and settled when all are answered', () => {
@@ -49,7 +96,7 @@ describe('subscriptions', () => {
     subscriptions.scan(999_999);
     expect(failed).toEqual([]);
     subscriptions.scan(1e6);
-    expect(failed).toEqual(['2/0 timed_out']);
+    expect(failed).toEqual(['2/0 subscribe timed_out']);
     expect(subscriptions.onSuback(2, 0, granted(2e6))).toBeLessThan(0);
   });
 
@@ -57,7 +104,7 @@ describe('subscriptions', () => {
     const { subscriptions, failed, asked } = subscriptionsOf(1, 1);
     subscriptions.want(0, 0, () => true);
     subscriptions.onClosed(0);
-    expect(failed).toEqual(['0/0 connection_lost']);
+    expect(failed).toEqual(['0/0 subscribe connection_lost']);
     expect(subscriptions.settled(0)).toBe(false);
     subscriptions.onConnected(0, false, 5);
     expect(asked).toHaveLength(2);

@@ -1,5 +1,5 @@
 import type { Plan, Stage } from '@squall/core/plan';
-import { stageNeeds } from '@squall/core/schedule';
+import { connectRampUs, stageNeeds } from '@squall/core/schedule';
 import type { RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
 import type { SavedStage } from './checkpoint/saved-run.ts';
@@ -241,11 +241,9 @@ export class StageWalk {
   #prologueLimitUs(stage: Stage): number {
     if (stage.forUs === null) return stage.deadlineUs;
     const { plan, timing } = this.#scene;
-    const connects = stageNeeds(plan)[stage.index]?.connects ?? new Set<number>();
-    const ramps = plan.groups.map((group, index) =>
-      connects.has(index) ? (group.clients / group.connect.ratePerS) * 1_000_000 : 0,
-    );
-    return Math.max(0, ...ramps) + timing.prologueMarginUs;
+    const needs = stageNeeds(plan)[stage.index];
+    const rampUs = needs === undefined ? 0 : connectRampUs(plan, stage, needs);
+    return rampUs + timing.prologueMarginUs;
   }
 
   #announce(stage: Stage, phase: 'prologue' | 'main'): void {

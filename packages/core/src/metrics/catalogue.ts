@@ -20,7 +20,19 @@ export const METRICS = {
   connect_attempts: counter('connects begun, retries and reconnects included'),
   connected: counter('CONNACKs that accepted'),
   connect_failed: failure('connect attempts that failed', 'connect_attempts'),
+  session_present: counter('CONNACKs with a session that the broker had kept'),
   disconnected: { ...counter('connections lost without being asked to'), reasons: true },
+  disconnects: counter('connections ended by the plan'),
+  connect_missed: counter('turns to connect of clients whose connection before was still there'),
+  takeovers: counter('connections made by the id of a client that was connected'),
+  taken_over: {
+    ...counter('connections that the broker ended since their client id connected again'),
+    reasons: true,
+  },
+  takeover_failed: failure(
+    'takeovers that left the old connection, or came to no new one',
+    'takeovers',
+  ),
   protocol_errors: {
     ...counter('answers of brokers that fit nothing that was asked; the connection goes on'),
     reasons: true,
@@ -43,7 +55,17 @@ export const METRICS = {
   },
   subscribed: counter('filters granted'),
   subscribe_failed: { ...counter('filters refused or not answered'), reasons: true },
+  unsubscribed: counter('filters given up'),
+  unsubscribe_failed: { ...counter('filters not given up, or not answered'), reasons: true },
+  responses: counter('requests answered in time'),
+  request_failed: failure('requests without an answer in time', 'sent'),
+  late_responses: counter('answers that came after their time-out'),
+  stray_responses: counter(
+    'answers that fit no open request: second ones, or of nobody knows what',
+  ),
+  answer_failed: { ...counter('requests received that could not be answered'), reasons: true },
   received: counter('messages received'),
+  arrived: counter('messages that came for the first time to a subscriber that the ledger follows'),
   duplicated: late('received again'),
   reordered: late('received after a later one'),
   corrupted: late('received with a checksum that does not fit'),
@@ -57,12 +79,15 @@ export const METRICS = {
   inflight: gauge('messages sent and not acknowledged now'),
   backlog: gauge('due messages waiting now'),
   connect_time: time('start of the connect attempt → CONNACK'),
+  recovery_time: time('connection lost, or dropped to come back → connected and subscribed again'),
   subscribe_time: time('SUBSCRIBE → SUBACK'),
+  unsubscribe_time: time('UNSUBSCRIBE → UNSUBACK'),
   lateness: time('due → picked up by the worker: the generator’s own'),
   wait_time: time('picked up → handed to the socket'),
   service_time: time('handed to the socket → acknowledged'),
   publish_time: time('due → acknowledged: what “latency” means here'),
   delivery_time: time('due → received by a subscriber'),
+  response_time: time('request due → its answer received'),
 } as const satisfies Record<string, MetricInfo>;
 
 export type MetricName = keyof typeof METRICS;

@@ -46,6 +46,53 @@ const CONNECTION_BEGINNINGS: readonly string[] = [
   ...TRANSPORT_BEGINNINGS,
 ];
 
+/** Reason codes of MQTT 5 that are failures, by which brokers say why they refuse something. */
+const REASON_CODES: readonly string[] = [
+  'unspecified error (0x80)',
+  'malformed packet (0x81)',
+  'protocol error (0x82)',
+  'implementation specific error (0x83)',
+  'unsupported protocol version (0x84)',
+  'client identifier not valid (0x85)',
+  'bad user name or password (0x86)',
+  'not authorized (0x87)',
+  'server unavailable (0x88)',
+  'server busy (0x89)',
+  'banned (0x8a)',
+  'server shutting down (0x8b)',
+  'bad authentication method (0x8c)',
+  'keep alive timeout (0x8d)',
+  'session taken over (0x8e)',
+  'topic filter invalid (0x8f)',
+  'topic name invalid (0x90)',
+  'packet identifier in use (0x91)',
+  'packet identifier not found (0x92)',
+  'receive maximum exceeded (0x93)',
+  'topic alias invalid (0x94)',
+  'packet too large (0x95)',
+  'message rate too high (0x96)',
+  'quota exceeded (0x97)',
+  'administrative action (0x98)',
+  'payload format invalid (0x99)',
+  'retain not supported (0x9a)',
+  'QoS not supported (0x9b)',
+  'use another server (0x9c)',
+  'server moved (0x9d)',
+  'shared subscriptions not supported (0x9e)',
+  'connection rate exceeded (0x9f)',
+  'maximum connect time (0xa0)',
+  'subscription identifiers not supported (0xa1)',
+  'wildcard subscriptions not supported (0xa2)',
+];
+/** What a client does not even send, since its broker has said in CONNACK that it is not to be had. */
+const BY_LIMITS = `${NOT_SENT}by the limits in CONNACK: `;
+
+/** Why an established connection ends. */
+const DISCONNECTED: KnownReasons = {
+  fixed: [...CONNECTION, 'keep-alive timeout: no PINGRESP', 'broker does not read: 128 MiB unsent'],
+  beginnings: [...CONNECTION_BEGINNINGS, 'disconnected by broker: '],
+};
+
 /**
  * Every reason by its metric. Who fails gives the texts (`@squall/mqtt`, the worker); a test holds
  * them against this list, which thresholds and the reference are made from.
@@ -61,21 +108,23 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
       'server unavailable (0x03)',
       'bad user name or password (0x04)',
       'not authorized (0x05)',
+      ...REASON_CODES,
     ],
     beginnings: [...CONNECTION_BEGINNINGS, 'CONNACK code 0x', 'no CONNECT: '],
   },
-  disconnected: {
-    fixed: [
-      ...CONNECTION,
-      'keep-alive timeout: no PINGRESP',
-      'broker does not read: 128 MiB unsent',
-    ],
-    beginnings: CONNECTION_BEGINNINGS,
+  disconnected: DISCONNECTED,
+  taken_over: DISCONNECTED,
+  takeover_failed: {
+    fixed: ['the old connection stays open', 'the new connection failed'],
+    beginnings: [],
   },
   protocol_errors: {
     fixed: [
       'PUBACK for a message that is not in flight [MQTT-2.3.1-6]',
       'SUBACK for a subscription that was not asked for [MQTT-2.3.1-7]',
+      'PUBREC for a message that is not in flight at QoS 2 [MQTT-2.3.1-6]',
+      'PUBCOMP for a message that was not released [MQTT-4.3.3-1]',
+      'UNSUBACK for a subscription that was not ended [MQTT-2.3.1-7]',
     ],
     beginnings: [],
   },
@@ -83,11 +132,16 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
   publish_failed: {
     fixed: [
       'connection lost',
+      'session lost',
       'no acknowledgement within the time-out',
       'no acknowledgement by the end of the drain',
       `${NOT_SENT}connection lost`,
       `${NOT_SENT}no room in the socket within the time-out`,
       `${NOT_SENT}no room in the socket by the end of the drain`,
+      `${BY_LIMITS}QoS not supported (0x9b)`,
+      `${BY_LIMITS}retain not supported (0x9a)`,
+      `${BY_LIMITS}packet too large (0x95)`,
+      ...REASON_CODES,
     ],
     beginnings: [NOT_SENT],
   },
@@ -96,7 +150,28 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
       'subscription refused (0x80)',
       'no SUBACK within the time-out',
       'connection lost before the SUBACK',
+      `${BY_LIMITS}packet too large (0x95)`,
+      `${BY_LIMITS}subscription identifiers not supported (0xa1)`,
+      `${BY_LIMITS}shared subscriptions not supported (0x9e)`,
+      `${BY_LIMITS}wildcard subscriptions not supported (0xa2)`,
+      ...REASON_CODES,
     ],
+    beginnings: [NOT_SENT],
+  },
+  unsubscribe_failed: {
+    fixed: ['no UNSUBACK within the time-out', 'connection lost before the UNSUBACK'],
+    beginnings: ['UNSUBACK code 0x'],
+  },
+  request_failed: {
+    fixed: [
+      'no answer within the time-out',
+      'no answer by the end of the drain',
+      'too many requests without an answer',
+    ],
+    beginnings: [],
+  },
+  answer_failed: {
+    fixed: ['the request names no response topic', 'too many answers wait'],
     beginnings: [],
   },
   unfinished: { fixed: ['waiting', 'in_flight'], beginnings: [] },

@@ -1,5 +1,5 @@
 import type { MetricName } from '../metrics/index.ts';
-import type { Plan, Stage } from '../plan/plan.ts';
+import type { Plan, PublishStream, Stage } from '../plan/plan.ts';
 import { type StageNeeds, stageNeeds } from '../schedule/index.ts';
 import type { SeriesFilter } from './series-filter.ts';
 import { matchesTag } from './tag.ts';
@@ -23,10 +23,24 @@ const FAMILIES: Readonly<Partial<Record<MetricName, Family>>> = {
   connect_attempts: 'connect',
   connected: 'connect',
   connect_time: 'connect',
+  recovery_time: 'reconnect',
+  connect_missed: 'reconnect',
+  takeovers: 'reconnect',
+  taken_over: 'reconnect',
+  takeover_failed: 'reconnect',
+  unsubscribed: 'unsubscribe',
+  unsubscribe_failed: 'unsubscribe',
+  unsubscribe_time: 'unsubscribe',
+  responses: 'request',
+  request_failed: 'request',
+  late_responses: 'request',
+  stray_responses: 'request',
+  response_time: 'request',
   subscribed: 'subscribe',
   subscribe_failed: 'subscribe',
   subscribe_time: 'subscribe',
   received: 'receive',
+  arrived: 'receive',
   bytes_received: 'receive',
   delivery_time: 'receive',
   expected: 'receive',
@@ -52,7 +66,14 @@ const FAMILIES: Readonly<Partial<Record<MetricName, Family>>> = {
   publish_time: 'publish',
 };
 
-export type Family = 'connect' | 'subscribe' | 'receive' | 'publish';
+export type Family =
+  | 'connect'
+  | 'reconnect'
+  | 'subscribe'
+  | 'unsubscribe'
+  | 'receive'
+  | 'publish'
+  | 'request';
 
 export function familyOf(metric: MetricName): Family | null {
   return FAMILIES[metric] ?? null;
@@ -100,16 +121,20 @@ interface Question {
 }
 
 function isRelevant(stage: Stage, question: Question): boolean {
-  const { plan, family, filter, needs } = question;
+  const { plan, family, filter } = question;
   switch (family) {
     case null:
       return true;
     case 'publish':
-      return publishes(stage, plan, filter);
+      return publishes(stage, { plan, filter });
+    case 'request':
+      return publishes(stage, { plan, filter, only: isRequest });
     case 'connect':
-      return [...(needs[stage.index]?.connects ?? [])].some((group) =>
-        filter.meansSubject(plan.groups[group]?.name ?? ''),
-      );
+      return connectsIn(stage.index, question) || reconnectsIn(stage.index, question);
+    case 'reconnect':
+      return reconnectsIn(stage.index, question);
+    case 'unsubscribe':
+      return unsubscribes(stage, question);
     case 'subscribe':
       return subscribesIn(stage.index, question);
     case 'receive':
@@ -117,14 +142,52 @@ function isRelevant(stage: Stage, question: Question): boolean {
   }
 }
 
-function publishes(stage: Stage, plan: Doings, filter: SeriesFilter | null): boolean {
+interface Publishing {
+  readonly plan: Doings;
+  readonly filter?: SeriesFilter;
+  /** Which streams count; all where it is left out. */
+  readonly only?: (stream: PublishStream) => boolean;
+}
+
+function publishes(stage: Stage, { plan, filter, only }: Publishing): boolean {
   return stage.run.some((work) =>
     work.activities.some((activity) => {
       if (activity.kind !== 'publish') return false;
-      const subject = plan.groups[work.group]?.publish[activity.stream]?.subject;
-      return filter === null || (subject !== undefined && filter.meansSubject(subject));
+      const stream = plan.groups[work.group]?.publish[activity.stream];
+      if (stream === undefined || only?.(stream) === false) return false;
+      return filter === undefined || filter.meansSubject(stream.subject);
     }),
   );
+}
+
+function isRequest({ request }: PublishStream): boolean {
+  return request !== null;
+}
+
+function unsubscribes({ run }: Stage, { plan, filter }: Question): boolean {
+  return run.some((work) =>
+    work.activities.some((activity) => {
+      if (activity.kind !== 'unsubscribe') return false;
+      const entry = plan.groups[work.group]?.subscribe[activity.entry];
+      return entry !== undefined && filter.meansSubject(entry.subject);
+    }),
+  );
+}
+
+function connectsIn(index: number, { plan, filter, needs }: Question): boolean {
+  return meansGroup(needs[index]?.connects, { plan, filter });
+}
+
+/** By the plan, clients go and come back in the stage, or are taken over. */
+function reconnectsIn(index: number, { plan, filter, needs }: Question): boolean {
+  return meansGroup(needs[index]?.reconnects, { plan, filter });
+}
+
+function meansGroup(
+  groups: ReadonlySet<number> | undefined,
+  { plan, filter }: Pick<Question, 'plan' | 'filter'>,
+): boolean {
+  return [...(groups ?? [])].some((group) => filter.meansSubject(plan.groups[group]?.name ?? ''));
 }
 
 function subscribesIn(index: number, { plan, filter, needs }: Question): boolean {
@@ -142,6 +205,6 @@ function receives(stage: Stage, question: Question): boolean {
     (earlier) => earlier.index <= stage.index && subscribesIn(earlier.index, question),
   );
   if (!subscribed) return false;
-  const anyone = plan.stages.some((other) => publishes(other, plan, null));
-  return !anyone || publishes(stage, plan, null);
+  const anyone = plan.stages.some((other) => publishes(other, { plan }));
+  return !anyone || publishes(stage, { plan });
 }

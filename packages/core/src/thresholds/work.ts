@@ -1,5 +1,5 @@
 import { isMetricName, type MetricName } from '../metrics/index.ts';
-import type { Activity, PublishStream, Stage } from '../plan/plan.ts';
+import type { Activity, Group, PublishStream, Stage } from '../plan/plan.ts';
 import { type StageNeeds, stageNeeds } from '../schedule/index.ts';
 import { type Doings, familyOf } from './relevance.ts';
 import { metricFilter, type SeriesFilter } from './series-filter.ts';
@@ -45,9 +45,28 @@ export function workFor(metric: MetricName, parsed: ParsedThreshold, plan: Doing
       return {
         what: 'connects',
         done: byThen(plan, ({ index }) =>
-          [...(needs[index]?.connects ?? [])].some((group) =>
+          [...(needs[index]?.connects ?? []), ...(needs[index]?.reconnects ?? [])].some((group) =>
             filter.meansSubject(plan.groups[group]?.name ?? ''),
           ),
+        ),
+      };
+    case 'reconnect':
+      // Connections that a broker drops are made again in any stage.
+      return metric === 'recovery_time' ? null : reconnecting(metric, plan, filter);
+    case 'unsubscribe':
+      return {
+        what: 'unsubscribes',
+        done: doesSuch(plan, (activity, group) => {
+          if (activity.kind !== 'unsubscribe') return false;
+          return filter.meansSubject(group.subscribe[activity.entry]?.subject ?? '');
+        }),
+      };
+    case 'request':
+      return {
+        what: 'sends requests',
+        done: publishesSuch(
+          plan,
+          (stream) => stream.request !== null && filter.meansSubject(stream.subject),
         ),
       };
     case 'subscribe':
@@ -93,20 +112,40 @@ function delivering(plan: Doings, filter: SeriesFilter): Work {
   };
 }
 
+/** Takeovers, or the turns of churn. */
+function reconnecting(metric: MetricName, plan: Doings, filter: SeriesFilter): Work {
+  const kind = metric === 'connect_missed' ? 'churn' : 'takeover';
+  return {
+    what: kind === 'churn' ? 'churns' : 'is taken over',
+    done: doesSuch(
+      plan,
+      (activity, { name }) => activity.kind === kind && filter.meansSubject(name),
+    ),
+  };
+}
+
 type PublishActivity = Extract<Activity, { kind: 'publish' }>;
 
 function publishesSuch(
   plan: Doings,
   isSuch: (stream: PublishStream, activity: PublishActivity) => boolean,
 ): (stage: Stage) => boolean {
+  return doesSuch(plan, (activity, group) => {
+    if (activity.kind !== 'publish') return false;
+    const stream = group.publish[activity.stream];
+    return stream !== undefined && isSuch(stream, activity);
+  });
+}
+
+function doesSuch(
+  plan: Doings,
+  isSuch: (activity: Activity, group: Group) => boolean,
+): (stage: Stage) => boolean {
   return ({ run }) =>
-    run.some((work) =>
-      work.activities.some((activity) => {
-        if (activity.kind !== 'publish') return false;
-        const stream = plan.groups[work.group]?.publish[activity.stream];
-        return stream !== undefined && isSuch(stream, activity);
-      }),
-    );
+    run.some((work) => {
+      const group = plan.groups[work.group];
+      return group !== undefined && work.activities.some((activity) => isSuch(activity, group));
+    });
 }
 
 function subscribes(scene: {

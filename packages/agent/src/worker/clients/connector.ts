@@ -1,18 +1,34 @@
-import type { ConnectSpec } from '@squall/core/plan';
-import { connectSchedule, dueUs, type Schedule } from '@squall/core/schedule';
+import type { ConnectSpec, DropSpec } from '@squall/core/plan';
+import { connectSchedule } from '@squall/core/schedule';
 import { at } from '../element.ts';
 import { MAX_CONNECTING } from '../limits.ts';
+import { ChurnTurns } from './churn-turns.ts';
 import type { ClientOrder } from './client-order.ts';
 import { BACKING_OFF, CONNECTED, CONNECTING, FAILED, IDLE } from './connection-state.ts';
 import { RetryQueue } from './retry-queue.ts';
+import { ranksOf, TurnWalk } from './turn-walk.ts';
+
+/** How a client goes on the plan's demand. */
+export interface Leaving {
+  /** The connection is reset, without DISCONNECT. */
+  readonly abrupt: boolean;
+  /** Its session is kept for the way back. */
+  readonly keep: boolean;
+  /** It comes back by itself, in the same stage. */
+  readonly returns: boolean;
+}
 
 /** What the connector makes happen. */
 interface ConnectorActions {
   attempt(position: number, nowUs: number): void;
   /** Ends a connection or an attempt on the plan's demand. */
-  disconnect(position: number): void;
+  disconnect(position: number, leaving: Leaving): void;
   /** The client finally failed. */
   gaveUp(position: number): void;
+  /** Connects a connected client by its id once more. */
+  takeOver(position: number): void;
+  /** A client's turn to connect came while its connection before was still there. */
+  missed(position: number): void;
 }
 
 export interface ConnectorOptions {
@@ -23,10 +39,13 @@ export interface ConnectorOptions {
   readonly actions: ConnectorActions;
 }
 
+const FOR_GOOD: Leaving = { abrupt: false, keep: false, returns: false };
+
 /**
- * Decides when the clients of one group connect. First attempts and disconnects on demand follow
- * the group's connect schedule exactly. Repeated ones wait for their back-off and then pass a gate of
- * the same rate, so that a broker that comes back is not met by all clients at once.
+ * Decides when the clients of one group connect, and when they go on the plan's demand. First
+ * attempts and whatever the plan asks for follow their schedules exactly. Repeated attempts wait for
+ * their back-off and then pass a gate of the connect rate, so that a broker that comes back is not
+ * met by all clients at once.
  *
  * A client that was never connected is given up after `retries` further attempts. One that was
  * connected is tried again for as long as the load lasts: the broker's absence is the result then.
@@ -35,30 +54,32 @@ export class Connector {
   /** When a client's last attempt began, µs. */
   readonly startedUs: Float64Array;
   readonly #options: ConnectorOptions;
-  readonly #schedule: Schedule;
   /** µs between two repeated attempts of this worker. */
-  readonly #gateStepUs: number;
+  #gateStepUs: number;
   readonly #retries = new RetryQueue();
   readonly #retryAtUs: Float64Array;
   /** Failed attempts in a row. */
   readonly #tries: Uint8Array;
   readonly #wasConnected: Uint8Array;
-  /** 1 once connected or given up since the last `connectAll`. */
+  /** 1 once connected or given up since it was last asked to be. */
   readonly #isReached: Uint8Array;
-  #walk: 'connect' | 'disconnect' | null = null;
-  #walkStartUs = 0;
-  #walkPosition = 0;
+  #coming: TurnWalk | null = null;
+  #going: TurnWalk | null = null;
+  #leaving: Leaving = FOR_GOOD;
+  #returning: TurnWalk | null = null;
+  #takingOver: TurnWalk | null = null;
+  #churn: ChurnTurns | null = null;
   #gateUs = 0;
   #connecting = 0;
   #connected = 0;
   #reached = 0;
   #failed = 0;
+  #takeovers = 0;
 
   constructor(options: ConnectorOptions) {
-    const { count, total } = options.order;
+    const { count } = options.order;
     this.#options = options;
-    this.#schedule = connectSchedule(options.connect.ratePerS, total);
-    this.#gateStepUs = this.#schedule.periodUs / Math.max(1, count);
+    this.#gateStepUs = this.#gateStep(options.connect.ratePerS);
     this.#retryAtUs = new Float64Array(count);
     this.startedUs = new Float64Array(count);
     this.#tries = new Uint8Array(count);
@@ -67,25 +88,83 @@ export class Connector {
   }
 
   /** Connects every client, by its turn from `startUs` on. */
-  connectAll(startUs: number): void {
-    this.#begin('connect', startUs);
+  connectAll(startUs: number, ratePerS = this.#options.connect.ratePerS): void {
+    const { order } = this.#options;
+    this.#begin();
+    this.#gateStepUs = this.#gateStep(ratePerS);
+    const schedule = connectSchedule(ratePerS, order.total);
+    this.#coming = new TurnWalk({ order, startUs, schedule });
     this.#isReached.fill(0);
     this.#reached = 0;
   }
 
-  /** Disconnects every client, by its turn from `startUs` on. */
+  /** Disconnects every client for good, by its turn from `startUs` on. */
   disconnectAll(startUs: number): void {
-    this.#begin('disconnect', startUs);
+    const { order, connect } = this.#options;
+    this.#begin();
+    const schedule = connectSchedule(connect.ratePerS, order.total);
+    this.#leaving = FOR_GOOD;
+    this.#going = new TurnWalk({ order, startUs, schedule });
+  }
+
+  /** Drops clients as the plan says, and has them back where it says so. */
+  drop(spec: DropSpec, startUs: number): void {
+    const { order } = this.#options;
+    const { share, ratePerS, back, abrupt, keep } = spec;
+    const ranks = ranksOf(share, order.total);
+    const scheduleOf = (perS: number | null) =>
+      perS === null ? null : connectSchedule(perS, order.total);
+    this.#begin();
+    this.#leaving = { abrupt, keep, returns: back !== null };
+    const going = new TurnWalk({ order, startUs, schedule: scheduleOf(ratePerS), ranks });
+    this.#going = going;
+    if (back === null) return;
+    this.#gateStepUs = this.#gateStep(back.ratePerS);
+    this.#returning = new TurnWalk({
+      order,
+      startUs: startUs + back.afterUs,
+      schedule: scheduleOf(back.ratePerS),
+      ranks,
+      behind: going,
+    });
+    for (let position = 0; position < order.count; position++) {
+      const isMeant = at(order.ranks, position) < ranks;
+      const reached = isMeant && at(this.#options.states, position) !== FAILED ? 0 : 1;
+      this.#reached += reached - at(this.#isReached, position);
+      this.#isReached[position] = reached;
+    }
+  }
+
+  /** Connects clients by their id once more while they are connected. */
+  takeOver(spec: { readonly share: number; readonly ratePerS: number }, startUs: number): void {
+    const { order } = this.#options;
+    const schedule = connectSchedule(spec.ratePerS, order.total);
+    const ranks = ranksOf(spec.share, order.total);
+    this.#takingOver = new TurnWalk({ order, startUs, schedule, ranks });
+  }
+
+  /** Clients come at a rate, stay and go, until `endTurns`. */
+  churn(spec: { readonly ratePerS: number; readonly stayUs: number }, clockUs: number): void {
+    this.#begin();
+    this.#churn = new ChurnTurns({ ...spec, order: this.#options.order, clockUs });
+  }
+
+  /** The stage ends `lengthUs` after `clockUs`: later turns of what it asked for are not its own. */
+  endTurns(clockUs: number, lengthUs: number): void {
+    this.#churn?.endAfter(lengthUs);
+    this.#takingOver?.endBefore(clockUs + lengthUs);
+    if (this.#leaving !== FOR_GOOD) this.#going?.endBefore(clockUs + lengthUs);
   }
 
   /** The load is over: clients that had no turn yet get none. */
   stopWalking(): void {
-    this.#walk = null;
+    this.#begin();
+    this.#takingOver = null;
   }
 
   /** Everything was closed at the end of the load: nothing is connected or tried any more. */
   forgetAll(): void {
-    this.#walk = null;
+    this.stopWalking();
     this.#options.states.fill(IDLE);
     this.#connected = 0;
     this.#connecting = 0;
@@ -101,38 +180,65 @@ export class Connector {
     return this.#failed;
   }
 
-  /** Whether every client was connected or finally failed since `connectAll`. */
+  /** Whether clients come and go, so that none is waited for. */
+  get isChurning(): boolean {
+    return this.#churn !== null;
+  }
+
+  /** Whether every client was connected or finally failed since `connectAll` or `drop`. */
   get settled(): boolean {
     return this.#reached === this.#options.order.count;
   }
 
-  /** Whether `disconnectAll` has come to its end. */
-  get allDisconnected(): boolean {
-    return this.#walk !== 'disconnect';
+  /** Whether everybody who was to go has gone, and is back if that was asked for. */
+  get isDoneMoving(): boolean {
+    const walks = [this.#going, this.#returning, this.#takingOver];
+    if (walks.some((walk) => walk !== null && !walk.isOver)) return false;
+    return this.#takeovers === 0 && (this.#returning === null || this.settled);
   }
 
   nextUs(): number {
-    const walkUs = this.#walk === null ? Number.POSITIVE_INFINITY : this.#turnUs();
-    if (this.#connecting >= MAX_CONNECTING) return walkUs;
-    return Math.min(walkUs, Math.max(this.#retries.firstUs(), this.#gateUs));
+    let next = this.#churn === null ? Number.POSITIVE_INFINITY : this.#churn.nextUs();
+    for (const walk of [this.#coming, this.#going, this.#returning, this.#takingOver]) {
+      if (walk !== null) next = Math.min(next, walk.nextUs());
+    }
+    if (this.#connecting >= MAX_CONNECTING) return next;
+    return Math.min(next, Math.max(this.#retries.firstUs(), this.#gateUs));
   }
 
   work(nowUs: number): void {
-    while (this.#walk !== null && this.#turnUs() <= nowUs) this.#takeTurn(nowUs);
+    const { states, actions } = this.#options;
+    while (isDue(this.#going, nowUs)) this.#release(this.#going.take());
+    while (isDue(this.#coming, nowUs)) this.#come(this.#coming.take(), nowUs);
+    while (isDue(this.#returning, nowUs)) this.#come(this.#returning.take(), nowUs);
+    while (isDue(this.#takingOver, nowUs)) {
+      const position = this.#takingOver.take();
+      if (at(states, position) !== CONNECTED) continue;
+      this.#takeovers += 1;
+      this.startedUs[position] = nowUs;
+      actions.takeOver(position);
+    }
+    if (this.#churn !== null) this.#workChurn(this.#churn, nowUs);
     this.#retry(nowUs);
   }
 
-  onConnected(position: number): void {
+  onConnected(position: number, nowUs: number): void {
     this.#options.states[position] = CONNECTED;
     this.#connecting -= 1;
     this.#connected += 1;
     this.#tries[position] = 0;
     this.#wasConnected[position] = 1;
+    this.#churn?.onConnected(position, nowUs);
     this.#reach(position);
   }
 
   onAttemptFailed(position: number, nowUs: number): void {
     this.#connecting -= 1;
+    if (this.#churn !== null) {
+      // Its next turn is its next attempt.
+      this.#options.states[position] = IDLE;
+      return;
+    }
     const tries = Math.min(255, at(this.#tries, position) + 1);
     this.#tries[position] = tries;
     if (at(this.#wasConnected, position) === 0 && tries > this.#options.connect.retries) {
@@ -147,46 +253,70 @@ export class Connector {
 
   onClosed(position: number, nowUs: number): void {
     this.#connected -= 1;
-    this.#backOff(position, nowUs);
+    if (this.#churn === null) this.#backOff(position, nowUs);
+    else this.#options.states[position] = IDLE;
   }
 
-  #begin(walk: 'connect' | 'disconnect', startUs: number): void {
-    this.#walk = this.#options.order.count === 0 ? null : walk;
-    this.#walkStartUs = startUs;
-    this.#walkPosition = 0;
+  /** The broker has ended a connection that is being taken over: the new one is on its way. */
+  onSuperseded(position: number): void {
+    this.#options.states[position] = CONNECTING;
+    this.#connected -= 1;
+    this.#connecting += 1;
   }
 
-  #turnUs(): number {
-    const rank = at(this.#options.order.ranks, this.#walkPosition);
-    return this.#walkStartUs + dueUs(this.#schedule, rank);
+  /** A takeover has come to its end, well or not. */
+  onTakeoverOver(): void {
+    this.#takeovers -= 1;
   }
 
-  #takeTurn(nowUs: number): void {
-    const position = this.#walkPosition;
-    const walk = this.#walk;
-    this.#walkPosition += 1;
-    if (this.#walkPosition === this.#options.order.count) this.#walk = null;
-    if (walk === 'disconnect') {
-      this.#release(position);
-    } else if (at(this.#options.states, position) === IDLE) {
-      this.#attempt(position, nowUs);
-    } else {
-      // Connected in an earlier stage already, or on its way.
-      const state = at(this.#options.states, position);
-      if (state === CONNECTED || state === FAILED) this.#reach(position);
+  #begin(): void {
+    this.#coming = null;
+    this.#going = null;
+    this.#returning = null;
+    this.#churn = null;
+  }
+
+  #gateStep(ratePerS: number): number {
+    const { count, total } = this.#options.order;
+    return connectSchedule(ratePerS, total).periodUs / Math.max(1, count);
+  }
+
+  #come(position: number, nowUs: number): void {
+    const state = at(this.#options.states, position);
+    if (state === IDLE) this.#attempt(position, nowUs);
+    // Connected in an earlier stage already, or on its way.
+    else if (state === CONNECTED || state === FAILED) this.#reach(position);
+  }
+
+  #workChurn(churn: ChurnTurns, nowUs: number): void {
+    const { states, actions } = this.#options;
+    for (let position = churn.leaves(nowUs); position >= 0; position = churn.leaves(nowUs)) {
+      if (at(states, position) === CONNECTED) this.#release(position);
+    }
+    for (let position = churn.comes(nowUs); position >= 0; position = churn.comes(nowUs)) {
+      if (at(states, position) === IDLE) this.#attempt(position, nowUs);
+      else actions.missed(position);
     }
   }
 
   #release(position: number): void {
     const { states, actions } = this.#options;
     const state = at(states, position);
+    const leaving = this.#churn === null ? this.#leaving : this.#churnLeaving;
+    // Who is not there comes back by itself.
+    if (leaving.returns && state !== CONNECTED) return;
     if (state === CONNECTED) this.#connected -= 1;
     if (state === CONNECTING) this.#connecting -= 1;
     if (state === FAILED) this.#failed -= 1;
     this.#tries[position] = 0;
-    this.#wasConnected[position] = 0;
+    if (!leaving.returns) this.#wasConnected[position] = 0;
     states[position] = IDLE;
-    if (state === CONNECTED || state === CONNECTING) actions.disconnect(position);
+    if (state === CONNECTED || state === CONNECTING) actions.disconnect(position, leaving);
+  }
+
+  get #churnLeaving(): Leaving {
+    const { cleanStart, sessionExpiryS } = this.#options.connect;
+    return cleanStart || sessionExpiryS === 0 ? CHURN : CHURN_KEPT;
   }
 
   #retry(nowUs: number): void {
@@ -230,6 +360,13 @@ export class Connector {
     this.#isReached[position] = 1;
     this.#reached += 1;
   }
+}
+
+const CHURN: Leaving = { abrupt: false, keep: false, returns: true };
+const CHURN_KEPT: Leaving = { ...CHURN, keep: true };
+
+function isDue(walk: TurnWalk | null, nowUs: number): walk is TurnWalk {
+  return walk !== null && walk.nextUs() <= nowUs;
 }
 
 /** A number from 0 to below 1 that looks random but depends on its arguments alone. */

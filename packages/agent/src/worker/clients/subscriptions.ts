@@ -7,15 +7,25 @@ const ASKED = 1;
 const GRANTED = 2;
 /** Refused or not answered: it is not asked for again before the next connection. */
 const REFUSED = 3;
+/** UNSUBSCRIBE is on its way. */
+const LEAVING = 4;
 
 /** Subscribe entries a group may have: each has a packet id of its own. */
 export const MAX_ENTRIES = SUBSCRIBE_PACKET_IDS.last - SUBSCRIBE_PACKET_IDS.first + 1;
 
+/** What was asked for and is not answered. */
+export interface Unanswered {
+  readonly asked: 'subscribe' | 'unsubscribe';
+  readonly why: 'timed_out' | 'connection_lost';
+}
+
 interface SubscriptionActions {
   /** Sends the SUBSCRIBE of one entry. */
   subscribe(position: number, entry: number): void;
-  /** No SUBACK came in time, or the connection went before it. */
-  failed(position: number, entry: number, reason: 'timed_out' | 'connection_lost'): void;
+  /** Sends its UNSUBSCRIBE. */
+  unsubscribe(position: number, entry: number): void;
+  /** No answer came in time, or the connection went before it. */
+  failed(position: number, entry: number, what: Unanswered): void;
 }
 
 export interface SubscriptionOptions {
@@ -33,6 +43,8 @@ export class Subscriptions {
   readonly #isReached: Uint8Array;
   readonly #wanted: boolean[];
   readonly #reached: Float64Array;
+  /** UNSUBACKs awaited, by entry. */
+  readonly #leaving: Float64Array;
   #pending = 0;
 
   constructor(options: SubscriptionOptions) {
@@ -43,6 +55,7 @@ export class Subscriptions {
     this.#isReached = new Uint8Array(places);
     this.#wanted = Array<boolean>(options.entries).fill(false);
     this.#reached = new Float64Array(options.entries);
+    this.#leaving = new Float64Array(options.entries);
   }
 
   /** From now on every client is to hold this entry; `connected` tells who can be asked at once. */
@@ -53,21 +66,35 @@ export class Subscriptions {
     }
   }
 
+  /** From now on no client is to hold this entry: whoever does gives it up. */
+  release(entry: number, nowUs: number, connected: (position: number) => boolean): void {
+    this.#wanted[entry] = false;
+    for (let position = 0; position < this.#options.clients; position++) {
+      if (connected(position)) this.#giveUp(position, entry, nowUs);
+    }
+  }
+
+  /** Whether no UNSUBACK of the entry is awaited. */
+  released(entry: number): boolean {
+    return at(this.#leaving, entry) === 0;
+  }
+
   /** Whether every client was granted or refused the entry, or finally failed to connect. */
   settled(entry: number): boolean {
     return at(this.#reached, entry) === this.#options.clients;
   }
 
-  /** SUBACKs awaited. */
+  /** Answers awaited. */
   get pending(): number {
     return this.#pending;
   }
 
   onConnected(position: number, sessionPresent: boolean, nowUs: number): void {
     for (let entry = 0; entry < this.#wanted.length; entry++) {
-      if (this.#wanted[entry] !== true) continue;
-      const state = at(this.#states, this.#place(position, entry));
-      if (!sessionPresent || state !== GRANTED) this.#ask(position, entry, nowUs);
+      const place = this.#place(position, entry);
+      if (!sessionPresent) this.#states[place] = NONE;
+      if (this.#wanted[entry] !== true) this.#giveUp(position, entry, nowUs);
+      else if (at(this.#states, place) !== GRANTED) this.#ask(position, entry, nowUs);
     }
   }
 
@@ -76,16 +103,47 @@ export class Subscriptions {
     const place = this.#place(position, entry);
     if (at(this.#states, place) !== ASKED) return -1;
     this.#settle(position, entry, answer.granted ? GRANTED : REFUSED);
-    return answer.nowUs - at(this.#askedUs, place);
+    const tookUs = answer.nowUs - at(this.#askedUs, place);
+    if (this.#wanted[entry] !== true) this.#giveUp(position, entry, answer.nowUs);
+    return tookUs;
+  }
+
+  /** Gives the µs since the UNSUBSCRIBE, or a negative number where nobody waits for this answer. */
+  onUnsuback(position: number, entry: number, nowUs: number): number {
+    const place = this.#place(position, entry);
+    if (at(this.#states, place) !== LEAVING) return -1;
+    this.#left(place, entry);
+    return nowUs - at(this.#askedUs, place);
   }
 
   onClosed(position: number): void {
     for (let entry = 0; entry < this.#wanted.length; entry++) {
       const place = this.#place(position, entry);
-      if (at(this.#states, place) !== ASKED) continue;
+      const state = at(this.#states, place);
+      if (state === LEAVING) {
+        this.#left(place, entry);
+        this.#fail(position, entry, { asked: 'unsubscribe', why: 'connection_lost' });
+      }
+      if (state !== ASKED) continue;
       this.#pending -= 1;
       this.#states[place] = NONE;
-      this.#options.actions.failed(position, entry, 'connection_lost');
+      this.#fail(position, entry, { asked: 'subscribe', why: 'connection_lost' });
+    }
+  }
+
+  /** Whether the client waits for no SUBACK. */
+  isReady(position: number): boolean {
+    for (let entry = 0; entry < this.#wanted.length; entry++) {
+      if (at(this.#states, this.#place(position, entry)) === ASKED) return false;
+    }
+    return true;
+  }
+
+  /** The plan ended the client's connection: what it holds is gone, and asked for when it is back. */
+  onLeft(position: number): void {
+    this.onClosed(position);
+    for (let entry = 0; entry < this.#wanted.length; entry++) {
+      this.#states[this.#place(position, entry)] = NONE;
     }
   }
 
@@ -100,21 +158,47 @@ export class Subscriptions {
     this.#isReached.fill(0);
     this.#reached.fill(0);
     this.#wanted.fill(false);
+    this.#leaving.fill(0);
     this.#pending = 0;
   }
 
-  /** Gives up SUBACKs that did not come in time. */
+  /** Gives up answers that did not come in time. */
   scan(nowUs: number): void {
     if (this.#pending === 0) return;
-    const { clients, timeoutUs, actions } = this.#options;
+    const { clients, timeoutUs } = this.#options;
     for (let place = 0; place < this.#states.length; place++) {
-      if (at(this.#states, place) !== ASKED) continue;
+      const state = at(this.#states, place);
+      if (state !== ASKED && state !== LEAVING) continue;
       if (nowUs - at(this.#askedUs, place) < timeoutUs) continue;
       const position = place % clients;
       const entry = (place - position) / clients;
-      this.#settle(position, entry, REFUSED);
-      actions.failed(position, entry, 'timed_out');
+      if (state === ASKED) this.#settle(position, entry, REFUSED);
+      else this.#left(place, entry);
+      const asked = state === ASKED ? 'subscribe' : 'unsubscribe';
+      this.#fail(position, entry, { asked, why: 'timed_out' });
     }
+  }
+
+  #fail(position: number, entry: number, what: Unanswered): void {
+    this.#options.actions.failed(position, entry, what);
+  }
+
+  #giveUp(position: number, entry: number, nowUs: number): void {
+    const place = this.#place(position, entry);
+    if (at(this.#states, place) !== GRANTED) return;
+    this.#states[place] = LEAVING;
+    this.#askedUs[place] = nowUs;
+    this.#pending += 1;
+    this.#leaving[entry] = at(this.#leaving, entry) + 1;
+    this.#isReached[place] = 0;
+    this.#reached[entry] = at(this.#reached, entry) - 1;
+    this.#options.actions.unsubscribe(position, entry);
+  }
+
+  #left(place: number, entry: number): void {
+    this.#states[place] = NONE;
+    this.#pending -= 1;
+    this.#leaving[entry] = at(this.#leaving, entry) - 1;
   }
 
   #ask(position: number, entry: number, nowUs: number): void {

@@ -51,6 +51,8 @@ export class Engine implements TimelineListener {
   readonly #timeline: StageTimeline;
   readonly #live: LiveStage[] = [];
   #started = false;
+  /** The current stage's clock, µs. */
+  #clockUs = 0;
   #nextScanUs = 0;
   #lastTickUs = 0;
   #expirySkipped = false;
@@ -141,9 +143,8 @@ export class Engine implements TimelineListener {
       this.#options.reports.started(momentOf(this.#options.moment) - atUs);
     }
     const needs = item(this.#needs, stage);
-    this.#options.groups.forEach((group, index) => {
-      group.prepare(index, needs, atUs);
-    });
+    const spec = item(this.#options.plan.stages, stage);
+    for (const group of this.#options.groups) group.prepare(needs, spec, atUs);
     if (!needs.prologue) return;
     // What the stage before ran too goes on at once, beside the prologue of the others.
     this.#beginRuns(stage, atUs, (key) => needs.continues.has(key));
@@ -155,8 +156,10 @@ export class Engine implements TimelineListener {
     // Subscribers of the prologue are ready by now, beside streams that went on all the time.
     for (const { run } of this.#liveStage(stage).runs) run.mark();
     this.#beginRuns(stage, clockUs, (key) => !(needs.prologue && needs.continues.has(key)));
-    for (const work of spec.run) this.#group(work).disconnectIfAsked(work, clockUs);
+    for (const work of spec.run) this.#group(work).begin(work, clockUs);
+    this.#clockUs = clockUs;
     if (spec.forUs === null) return;
+    this.#endTurns(stage, spec.forUs);
     for (const { run, clockUs: runClockUs } of this.#liveStage(stage).runs) {
       run.feed.endAfter(between(runClockUs, clockUs) + spec.forUs);
     }
@@ -165,10 +168,19 @@ export class Engine implements TimelineListener {
   onEnd(stage: number, end: StageEnd): void {
     const live = this.#liveStage(stage);
     live.drainUntilUs = end.atUs + this.#options.plan.drainUs;
+    // Where the stage ended by its `for`, its last turns are known already.
+    if (end.forUs === null) this.#endTurns(stage, between(this.#clockUs, end.atUs));
     for (const { run, clockUs } of live.runs) {
       run.drainUntilUs = live.drainUntilUs;
       // Where the stage ended by its `for`, the feed knows its last index already.
       if (end.forUs === null) run.feed.endAfter(between(clockUs, end.atUs));
+    }
+  }
+
+  /** The stage's length is known: what it does to connections ends by index, too. */
+  #endTurns(stage: number, lengthUs: number): void {
+    for (const work of item(this.#options.plan.stages, stage).run) {
+      this.#group(work).connections.connector.endTurns(this.#clockUs, lengthUs);
     }
   }
 
@@ -266,16 +278,14 @@ export class Engine implements TimelineListener {
   #isComplete(live: LiveStage): boolean {
     if (!this.#isPrepared(live) || !allResolved(live)) return false;
     for (const work of item(this.#options.plan.stages, live.stage).run) {
-      if (!this.#group(work).connections.connector.allDisconnected) return false;
+      if (!this.#group(work).isDone(work)) return false;
     }
     return true;
   }
 
   #isPrepared(live: LiveStage): boolean {
     const needs = item(this.#needs, live.stage);
-    for (let index = 0; index < this.#options.groups.length; index++) {
-      if (!item(this.#options.groups, index).prepared(index, needs)) return false;
-    }
+    for (const group of this.#options.groups) if (!group.prepared(needs)) return false;
     return true;
   }
 

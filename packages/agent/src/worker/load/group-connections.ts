@@ -1,17 +1,22 @@
 import type { MetricName } from '@squall/core/metrics';
-import type { BrokerUrl } from '@squall/core/plan';
 import { compileTemplate, type Template } from '@squall/core/template';
 import type { ConnectOptions, MqttClients } from '@squall/mqtt';
-import { Connector } from '../clients/connector.ts';
+import { Connector, type Leaving } from '../clients/connector.ts';
+import { Recovery } from '../clients/recovery.ts';
+import { BrokerRoutes } from '../clients/broker-routes.ts';
 import { momentOf } from '../clock.ts';
-import { at, item } from '../element.ts';
+import { at } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
 import { NO_CONNECT } from '../measure/reasons.ts';
 import {
   CONNECT_ATTEMPTS,
+  CONNECT_MISSED,
   CONNECT_TIME,
   CONNECTED,
   CONNECTIONS,
+  DISCONNECTS,
+  RECOVERY_TIME,
+  SESSION_PRESENT,
   WIRE_RECEIVED,
   WIRE_SENT,
 } from '../measure/series.ts';
@@ -20,8 +25,8 @@ import type { GroupServices } from './group-services.ts';
 /** What follows from a connection's fate for the rest of the group. */
 export interface ConnectionListener {
   onGaveUp(position: number): void;
-  /** The plan disconnects the client: what it has in flight is lost. */
-  onDisconnecting(position: number): void;
+  /** The plan ends the client's connection. */
+  onDisconnecting(position: number, leaving: Leaving): void;
 }
 
 /** The connections of one group: identities, attempts, time-outs, and their books. */
@@ -33,8 +38,10 @@ export class GroupConnections {
   readonly #clientId: Template;
   readonly #username: Template | null;
   readonly #password: Template | null;
+  readonly #routes: BrokerRoutes;
   /** Stage that owns a client's attempt: where it began. */
   readonly #attemptStage: Uint8Array;
+  readonly #recovery: Recovery;
   #wireSent = 0;
   #wireReceived = 0;
 
@@ -46,38 +53,66 @@ export class GroupConnections {
     this.#username = group.username === null ? null : compileTemplate(group.username);
     this.#password = group.password === null ? null : compileTemplate(group.password);
     this.#attemptStage = new Uint8Array(order.count);
+    this.#routes = new BrokerRoutes({
+      group,
+      target: services.target,
+      order,
+      files: services.files,
+      render: (template, position) => this.#render(template, position),
+    });
     this.states = new Uint8Array(order.count);
+    this.#recovery = new Recovery(order.count);
     this.connector = new Connector({
       order,
       connect: group.connect,
       states: this.states,
       actions: {
         attempt: (position) => this.#attempt(position),
-        disconnect: (position) => {
-          listener.onDisconnecting(position);
-          this.#clients().disconnect(position);
+        disconnect: (position, leaving) => {
+          this.#leave(position, leaving);
+          listener.onDisconnecting(position, leaving);
+          if (leaving.abrupt) this.#clients().reset(position);
+          else this.#clients().disconnect(position);
         },
         gaveUp: (position) => listener.onGaveUp(position),
+        missed: () => this.#meter(services.timeline.currentStage()).add(CONNECT_MISSED, 1),
+        takeOver: () => undefined,
       },
     });
   }
 
-  onConnected(position: number): void {
+  onConnected(position: number, sessionPresent: boolean): void {
     const meter = this.#meter(at(this.#attemptStage, position));
     meter.add(CONNECTED, 1);
+    if (sessionPresent) meter.add(SESSION_PRESENT, 1);
     meter.elapsed(CONNECT_TIME, this.connector.startedUs, position);
-    this.connector.onConnected(position);
+    this.connector.onConnected(position, momentOf(this.#services.moment));
+  }
+
+  /** The client is connected and holds its subscriptions: if it was lost before, it is back now. */
+  onReady(position: number): void {
+    const stage = this.#recovery.stageOf(position);
+    if (stage < 0) return;
+    this.#meter(stage).elapsed(RECOVERY_TIME, this.#recovery.lostUs, position);
+    this.#recovery.forget(position);
+  }
+
+  /** Whether `onReady` is of any use. */
+  isRecovering(position: number): boolean {
+    return this.#recovery.stageOf(position) >= 0;
   }
 
   onConnectFailed(position: number, reason: string): void {
     this.#meter(at(this.#attemptStage, position)).fail('connect_failed', reason);
     this.#example('connect_failed', position, reason);
+    this.#routes.attemptFailed(position);
     this.connector.onAttemptFailed(position, momentOf(this.#services.moment));
   }
 
   onClosed(position: number, reason: string): void {
     this.#meter(this.#services.timeline.currentStage()).fail('disconnected', reason);
     this.#example('disconnected', position, reason);
+    if (!this.connector.isChurning) this.#lose(position);
     this.connector.onClosed(position, momentOf(this.#services.moment));
   }
 
@@ -117,13 +152,26 @@ export class GroupConnections {
 
   /** Client id and broker of a client, for failure examples. */
   describe(position: number): { client: string; address: string } {
-    const { host, port } = this.#url(position);
+    const { host, port } = this.#routes.url(position);
     return { client: this.#render(this.#clientId, position), address: `${host}:${port}` };
   }
 
   /** Renders every identity once. @throws SquallError where a template lacks a value. */
   checkTemplates(): void {
     if (this.#services.order.count > 0) this.#options(0);
+    this.#routes.check();
+  }
+
+  /** The plan ends a connection: who comes back by itself is timed until then. */
+  #leave(position: number, { returns }: Leaving): void {
+    this.#meter(this.#services.timeline.currentStage()).add(DISCONNECTS, 1);
+    if (returns && !this.connector.isChurning) this.#lose(position);
+    else this.#recovery.forget(position);
+  }
+
+  #lose(position: number): void {
+    const { moment, timeline } = this.#services;
+    this.#recovery.lose(position, momentOf(moment), timeline.currentStage());
   }
 
   #attempt(position: number): void {
@@ -141,10 +189,8 @@ export class GroupConnections {
 
   #options(position: number): ConnectOptions {
     const { connect } = this.#services.group;
-    const { host, port } = this.#url(position);
     return {
-      host,
-      port,
+      ...this.#routes.route(position),
       clientId: this.#render(this.#clientId, position),
       username: this.#username === null ? undefined : this.#render(this.#username, position),
       password: this.#password === null ? undefined : this.#render(this.#password, position),
@@ -154,16 +200,9 @@ export class GroupConnections {
     };
   }
 
-  /** Clients go round the addresses of the target by their index. */
-  #url(position: number): BrokerUrl {
-    const { target, order } = this.#services;
-    return item(target.urls, at(order.numbers, position) % target.urls.length);
-  }
-
   #render(template: Template, position: number): string {
     const { context, order } = this.#services;
     context.n = at(order.numbers, position);
-    context.blockN = context.n;
     context.seq = 0;
     return template.render(context);
   }

@@ -1,7 +1,8 @@
 // Data path
-import type { StageWork } from '@squall/core/plan';
-import type { StageNeeds } from '@squall/core/schedule';
+import type { Activity, Stage, StageWork } from '@squall/core/plan';
+import { connectRate, type StageNeeds } from '@squall/core/schedule';
 import type { ClientHandlers, InboundPublish, InboundSuback, MqttClients } from '@squall/mqtt';
+import type { Leaving } from '../clients/connector.ts';
 import { GroupConnections } from './group-connections.ts';
 import { GroupPublishing } from './group-publishing.ts';
 import type { GroupServices } from './group-services.ts';
@@ -29,29 +30,67 @@ export class GroupLoad implements ClientHandlers {
       slots: services.order.count,
       handlers: this,
       momentUs: services.moment,
+      version: services.target.version,
     });
   }
 
   /** Starts what a stage needs before its clock, or what connecting and subscribing it is made of. */
-  prepare(group: number, needs: StageNeeds, atUs: number): void {
-    if (needs.connects.has(group)) this.connections.connector.connectAll(atUs);
-    for (const entry of needs.subscribes.get(group) ?? []) this.subscribing.want(entry);
+  prepare(needs: StageNeeds, stage: Stage, atUs: number): void {
+    const { group, groupIndex } = this.#services;
+    if (needs.connects.has(groupIndex)) {
+      this.connections.connector.connectAll(atUs, connectRate(stage, groupIndex, group));
+    }
+    for (const entry of needs.subscribes.get(groupIndex) ?? []) this.subscribing.want(entry);
   }
 
   /** Whether `prepare` has come to its end: every client has done it or finally failed. */
-  prepared(group: number, needs: StageNeeds): boolean {
-    if (needs.connects.has(group) && !this.connections.connector.settled) return false;
-    for (const entry of needs.subscribes.get(group) ?? []) {
+  prepared(needs: StageNeeds): boolean {
+    const { groupIndex } = this.#services;
+    if (needs.churns.has(groupIndex)) return true;
+    if (needs.connects.has(groupIndex) && !this.connections.connector.settled) return false;
+    for (const entry of needs.subscribes.get(groupIndex) ?? []) {
       if (!this.subscribing.settled(entry)) return false;
     }
     return true;
   }
 
-  /** Starts the stage's disconnecting, if it has any. */
-  disconnectIfAsked(work: StageWork, atUs: number): void {
-    if (!work.activities.some((activity) => activity.kind === 'disconnect')) return;
-    this.subscribing.reset();
-    this.connections.connector.disconnectAll(atUs);
+  /** Starts what the stage does to connections, at its clock. */
+  begin(work: StageWork, clockUs: number): void {
+    for (const activity of work.activities) this.#begin(activity, clockUs);
+  }
+
+  /** Whether what `begin` started is done. */
+  isDone(work: StageWork): boolean {
+    if (!this.connections.connector.isDoneMoving) return false;
+    return work.activities.every(
+      (activity) => activity.kind !== 'unsubscribe' || this.subscribing.released(activity.entry),
+    );
+  }
+
+  #begin(activity: Activity, clockUs: number): void {
+    const { connector } = this.connections;
+    switch (activity.kind) {
+      case 'churn':
+        connector.churn(activity, clockUs);
+        return;
+      case 'takeover':
+        connector.takeOver(activity, clockUs);
+        return;
+      case 'unsubscribe':
+        this.subscribing.release(activity.entry);
+        return;
+      case 'disconnect': {
+        const { drop } = activity;
+        // Who goes for good holds no subscription any more, whenever its turn is.
+        const isForGood = drop === undefined || (!drop.keep && drop.back === null);
+        if (isForGood && (drop?.share ?? 1) === 1) this.subscribing.reset();
+        if (drop === undefined) connector.disconnectAll(clockUs);
+        else connector.drop(drop, clockUs);
+        return;
+      }
+      default:
+        return;
+    }
   }
 
   /** Opens the series of a stage. */
@@ -77,9 +116,10 @@ export class GroupLoad implements ClientHandlers {
   }
 
   onConnected(position: number, sessionPresent: boolean): void {
-    this.connections.onConnected(position);
+    this.connections.onConnected(position, sessionPresent);
     this.subscribing.onConnected(position, sessionPresent);
-    this.publishing.onConnected(position);
+    this.publishing.onConnected(position, sessionPresent);
+    this.#tellReady(position);
     this.#services.wake();
   }
 
@@ -95,13 +135,30 @@ export class GroupLoad implements ClientHandlers {
     this.#services.wake();
   }
 
-  onPuback(position: number, packetId: number): void {
-    this.publishing.onPuback(position, packetId);
+  onPuback(position: number, packetId: number, reasonCode: number): void {
+    this.publishing.onPuback(position, packetId, reasonCode);
+    this.#services.wake();
+  }
+
+  onPubrec(position: number, packetId: number, reasonCode: number): boolean {
+    const isKnown = this.publishing.onPubrec(position, packetId, reasonCode);
+    this.#services.wake();
+    return isKnown;
+  }
+
+  onPubcomp(position: number, packetId: number, reasonCode: number): void {
+    this.publishing.onPubcomp(position, packetId, reasonCode);
     this.#services.wake();
   }
 
   onSuback(position: number, suback: InboundSuback): void {
     this.subscribing.onSuback(position, suback);
+    this.#tellReady(position);
+    this.#services.wake();
+  }
+
+  onUnsuback(position: number, unsuback: InboundSuback): void {
+    this.subscribing.onUnsuback(position, unsuback);
     this.#services.wake();
   }
 
@@ -119,8 +176,13 @@ export class GroupLoad implements ClientHandlers {
     this.publishing.onGaveUp(position);
   }
 
-  onDisconnecting(position: number): void {
-    this.subscribing.onDisconnecting(position);
-    this.publishing.onLost(position, true);
+  onDisconnecting(position: number, { keep }: Leaving): void {
+    this.subscribing.onDisconnecting(position, keep);
+    this.publishing.onLost(position, !keep);
+  }
+
+  #tellReady(position: number): void {
+    if (!this.connections.isRecovering(position)) return;
+    if (this.subscribing.isReady(position)) this.connections.onReady(position);
   }
 }

@@ -1,17 +1,29 @@
 // Data path
 import type { Activity } from '@squall/core/plan';
-import { scheduleOf } from '@squall/core/schedule';
+import { scheduleOf, spacingOf } from '@squall/core/schedule';
 import {
+  FIRST_FAILURE_CODE,
   InflightTable,
   type MqttClients,
+  PUBACK_LATE,
   PUBACK_UNKNOWN,
   PUBLISH_PACKET_ID_MAX,
+  reasonCodeName,
+  RELEASED,
+  RELEASED_AGAIN,
+  UNRELEASED,
 } from '@squall/mqtt';
 import type { ClientOrder } from '../clients/client-order.ts';
 import { type Moment, momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
-import { UNKNOWN_PUBACK } from '../measure/reasons.ts';
+import {
+  CONNECTION_LOST,
+  SESSION_LOST,
+  UNKNOWN_PUBACK,
+  UNKNOWN_PUBCOMP,
+  UNKNOWN_PUBREC,
+} from '../measure/reasons.ts';
 import { ClosedLoop } from '../publish/closed-loop.ts';
 import type { Feed } from '../publish/feed.ts';
 import { KeptMessages } from '../publish/kept-messages.ts';
@@ -41,6 +53,9 @@ export class GroupPublishing implements PublishGroup {
   readonly #connections: Pick<GroupConnections, 'states' | 'describe' | 'onProtocolError'>;
   /** The shortest acknowledgement time-out of the streams: no entry can be late before it. */
   readonly #ackTimeoutUs: number;
+  readonly isLimited: boolean;
+  /** What is still to be sent again, by client: more than the broker takes at once. */
+  readonly #toResend = new Map<number, number[]>();
   /** All live runs, the oldest stage first. */
   readonly #runs: StageRun[] = [];
 
@@ -60,13 +75,18 @@ export class GroupPublishing implements PublishGroup {
     const window = tableWindow(services);
     this.table = new InflightTable({ clients: order.count, window });
     this.seqs = new Uint32Array(this.table.entries);
-    this.kept = group.connect.cleanStart ? null : new KeptMessages();
+    this.isLimited = services.target.version === '5';
+    this.kept = keepsSession(services) ? new KeptMessages() : null;
     this.streams = Array.from(group.publish, (_, index) => this.#stream(index));
     this.#ackTimeoutUs = Math.min(...Array.from(group.publish, (each) => each.ackTimeoutUs));
   }
 
   get clients(): MqttClients {
     return this.#clients();
+  }
+
+  receiveMaximumOf(position: number): number {
+    return at(this.#clients().limits.receiveMaximum, position);
   }
 
   unsentOf(position: number): number {
@@ -104,7 +124,7 @@ export class GroupPublishing implements PublishGroup {
         ? new PacedSchedule({
             ...common,
             outlet,
-            schedule: scheduleOf(activity.pace, this.order.total),
+            schedule: scheduleOf(activity.pace, this.order.total, spacingOf(spec, stage)),
             backlogUs: this.#services.plan.backlogUs,
           })
         : new ClosedLoop({ ...common, outlet, polled: qos === 0 });
@@ -163,19 +183,51 @@ export class GroupPublishing implements PublishGroup {
     }
   }
 
-  onPuback(position: number, packetId: number): void {
+  onPuback(position: number, packetId: number, reasonCode: number): void {
     const { table } = this;
     const entry = table.settle(position, packetId);
     if (entry === PUBACK_UNKNOWN) this.#connections.onProtocolError(position, UNKNOWN_PUBACK);
     if (entry < 0) return;
-    const run = item(this.streams, at(table.stream, entry)).runOf(at(table.stage, entry));
-    run?.acked(position, entry);
-    table.release(entry);
-    this.pump(position);
+    const stream = item(this.streams, at(table.stream, entry));
+    if (stream.qos === 1) this.#settled(position, entry, reasonCode);
+    else this.#connections.onProtocolError(position, UNKNOWN_PUBACK);
   }
 
-  onConnected(position: number): void {
+  /** Whether the id is that of a QoS 2 message in flight. */
+  onPubrec(position: number, packetId: number, reasonCode: number): boolean {
+    const { table } = this;
+    const entry = table.find(position, packetId);
+    if (entry === PUBACK_LATE) {
+      // Its PUBCOMP frees the id, unless there is to be none.
+      if (reasonCode >= FIRST_FAILURE_CODE) table.settle(position, packetId);
+      return true;
+    }
+    if (entry < 0 || item(this.streams, at(table.stream, entry)).qos !== 2) {
+      this.#connections.onProtocolError(position, UNKNOWN_PUBREC);
+      return false;
+    }
+    if (reasonCode >= FIRST_FAILURE_CODE) this.#settled(position, entry, reasonCode);
+    else if (at(table.progress, entry) === UNRELEASED) table.progress[entry] = RELEASED;
+    return true;
+  }
+
+  onPubcomp(position: number, packetId: number, reasonCode: number): void {
+    const { table } = this;
+    const entry = table.settle(position, packetId);
+    if (entry === PUBACK_LATE) return;
+    const progress = entry < 0 ? UNRELEASED : at(table.progress, entry);
+    if (progress === UNRELEASED) {
+      this.#connections.onProtocolError(position, UNKNOWN_PUBCOMP);
+      return;
+    }
+    // A broker that does not know the id any more had finished before the connection went.
+    this.#settled(position, entry, progress === RELEASED_AGAIN ? 0 : reasonCode);
+  }
+
+  onConnected(position: number, sessionPresent: boolean): void {
+    this.#toResend.delete(position);
     if (this.kept === null) this.table.resetClient(position);
+    else if (this.isLimited && !sessionPresent) this.#forget(position, SESSION_LOST);
     else this.#resend(position, this.kept);
     this.pump(position);
   }
@@ -193,15 +245,7 @@ export class GroupPublishing implements PublishGroup {
       for (const run of this.#runs) run.lostKeeping(position);
       return;
     }
-    const { table } = this;
-    let entry = table.nextOf(position, 0);
-    while (entry >= 0) {
-      const run = item(this.streams, at(table.stream, entry)).runOf(at(table.stage, entry));
-      run?.unresolved(position, entry);
-      table.release(entry);
-      entry = table.nextOf(position, table.positionOf(entry) + 1);
-    }
-    for (const run of this.#runs) run.lost(position);
+    this.#forget(position, CONNECTION_LOST);
   }
 
   onGaveUp(position: number): void {
@@ -244,6 +288,33 @@ export class GroupPublishing implements PublishGroup {
     }
   }
 
+  /** The last acknowledgement of a message came: it is published, or the broker refused it. */
+  #settled(position: number, entry: number, reasonCode: number): void {
+    const { table } = this;
+    const run = item(this.streams, at(table.stream, entry)).runOf(at(table.stage, entry));
+    if (reasonCode < FIRST_FAILURE_CODE) run?.acked(position, entry);
+    else run?.rejected(position, entry, reasonCodeName(reasonCode));
+    table.release(entry);
+    if (this.#toResend.size > 0) this.#resendMore(position);
+    this.pump(position);
+  }
+
+  /** Fails all that a client has in flight: nobody will acknowledge it. */
+  #forget(position: number, reason: string): void {
+    const { table } = this;
+    this.#toResend.delete(position);
+    let entry = table.nextOf(position, 0);
+    while (entry >= 0) {
+      const run = item(this.streams, at(table.stream, entry)).runOf(at(table.stage, entry));
+      run?.unresolved(position, entry);
+      table.release(entry);
+      entry = table.nextOf(position, table.positionOf(entry) + 1);
+    }
+    table.resetClient(position);
+    for (const run of this.#runs) run.lost(position, reason);
+  }
+
+  /** A kept session goes on: what has no acknowledgement goes out again [MQTT-4.4.0-1]. */
   #resend(position: number, kept: KeptMessages): void {
     const { table } = this;
     const entries: number[] = [];
@@ -252,15 +323,40 @@ export class GroupPublishing implements PublishGroup {
       entries.push(entry);
       entry = table.nextOf(position, table.positionOf(entry) + 1);
     }
+    if (entries.length === 0) return;
+    this.#toResend.set(position, kept.inOrder(entries));
+    this.#resendMore(position);
+  }
+
+  /** As much as the broker takes: each acknowledgement makes room for one more. */
+  #resendMore(position: number): void {
+    const { table } = this;
+    const waiting = this.#toResend.get(position);
+    if (waiting === undefined) return;
     const counts = new Map<StageRun, number>();
-    for (const each of kept.inOrder(entries)) {
-      const message = kept.message(each);
-      const run = item(this.streams, at(table.stream, each)).runOf(at(table.stage, each));
-      if (message === undefined || run === undefined) continue;
-      this.clients.publish(position, message);
+    let room = this.receiveMaximumOf(position) - table.countOf(position) + waiting.length;
+    while (waiting.length > 0 && room > 0) {
+      const entry = waiting.shift() ?? 0;
+      const run = item(this.streams, at(table.stream, entry)).runOf(at(table.stage, entry));
+      if (run === undefined || !this.#resendOne(position, entry)) continue;
       counts.set(run, (counts.get(run) ?? 0) + 1);
+      room -= 1;
     }
+    if (waiting.length === 0) this.#toResend.delete(position);
     for (const [run, count] of counts) run.resent(position, count);
+  }
+
+  #resendOne(position: number, entry: number): boolean {
+    const { table, kept } = this;
+    if (at(table.progress, entry) !== UNRELEASED) {
+      table.progress[entry] = RELEASED_AGAIN;
+      this.clients.release(position, table.packetId(entry));
+      return true;
+    }
+    const message = kept?.message(entry);
+    if (message === undefined) return false;
+    this.clients.publish(position, message);
+    return true;
   }
 
   #stream(index: number): Stream {
@@ -271,6 +367,13 @@ export class GroupPublishing implements PublishGroup {
     const { subject, qos, ackTimeoutUs } = spec;
     return new Stream({ index, subject, qos, ackTimeoutUs, group: this, source });
   }
+}
+
+/** Whether clients have a session that outlives their connections. */
+function keepsSession({ group, target }: GroupServices): boolean {
+  const { cleanStart, sessionExpiryS } = group.connect;
+  if (cleanStart) return false;
+  return target.version !== '5' || (sessionExpiryS !== null && sessionExpiryS > 0);
 }
 
 /**

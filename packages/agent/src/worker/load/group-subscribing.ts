@@ -1,6 +1,6 @@
 import type { SubscriberBook } from '@squall/core/ledger/worker';
-import type { MetricName } from '@squall/core/metrics';
-import type { Qos, SubscribeEntry } from '@squall/core/plan';
+import { type MetricName, NOT_SENT } from '@squall/core/metrics';
+import type { Group, MqttTarget, MqttVersion, Qos, SubscribeEntry } from '@squall/core/plan';
 import { compileTemplate, type Template } from '@squall/core/template';
 import {
   type InboundPublish,
@@ -11,7 +11,7 @@ import {
 } from '@squall/mqtt';
 import { CONNECTED } from '../clients/connection-state.ts';
 import { Receiver } from '../clients/receiver.ts';
-import { Subscriptions } from '../clients/subscriptions.ts';
+import { Subscriptions, type Unanswered } from '../clients/subscriptions.ts';
 import { topicMatches } from '../clients/topic-filter.ts';
 import { momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
@@ -20,10 +20,17 @@ import {
   SUBSCRIBE_CONNECTION_LOST,
   SUBSCRIBE_TIMED_OUT,
   UNKNOWN_SUBACK,
+  UNKNOWN_UNSUBACK,
+  UNSUBACK_CODE,
+  UNSUBSCRIBE_CONNECTION_LOST,
+  UNSUBSCRIBE_TIMED_OUT,
 } from '../measure/reasons.ts';
-import { SUBSCRIBE_TIME, SUBSCRIBED } from '../measure/series.ts';
+import { SUBSCRIBE_TIME, SUBSCRIBED, UNSUBSCRIBE_TIME, UNSUBSCRIBED } from '../measure/series.ts';
 import type { GroupConnections } from './group-connections.ts';
 import type { GroupServices } from './group-services.ts';
+
+/** Codes from here on refuse [MQTT-3.11.3]. */
+const FIRST_FAILURE_CODE = 0x80;
 
 /** The subscriptions of one group and what they receive. */
 export class GroupSubscribing {
@@ -36,6 +43,8 @@ export class GroupSubscribing {
   readonly #subscriptions: Subscriptions;
   readonly #receiver: Receiver;
   readonly #book: SubscriberBook;
+  /** How long the broker keeps a client's session after its connection went, µs. */
+  readonly #keepsUs: number;
   readonly #askedUs = new Float64Array(1);
 
   constructor(services: GroupServices, clients: () => MqttClients, connections: GroupConnections) {
@@ -51,10 +60,14 @@ export class GroupSubscribing {
       timeoutUs: group.connect.timeoutUs,
       actions: {
         subscribe: (position, entry) => this.#subscribe(position, entry),
-        failed: (position, entry, why) => this.#failed(position, entry, why),
+        unsubscribe: (position, entry) => this.#unsubscribe(position, entry),
+        failed: (position, entry, what) => this.#failed(position, entry, what),
       },
     });
-    this.#book = services.ledger.subscribers.book(services.groupIndex, order.numbers);
+    this.#book = services.ledger.subscribers.book(services.groupIndex, order.numbers, (position) =>
+      this.#entries.flatMap((_, entry) => this.#filtersOf(position, entry)),
+    );
+    this.#keepsUs = keepsSessionUs(group, services.target);
     this.#receiver = new Receiver({
       book: this.#book,
       runHash: services.runHash,
@@ -75,6 +88,19 @@ export class GroupSubscribing {
     );
   }
 
+  /** No client of the group is to hold this entry any more. */
+  release(entry: number): void {
+    this.#subscriptions.release(
+      entry,
+      momentOf(this.#services.moment),
+      (position) => at(this.#connections.states, position) === CONNECTED,
+    );
+  }
+
+  released(entry: number): boolean {
+    return this.#subscriptions.released(entry);
+  }
+
   settled(entry: number): boolean {
     return this.#subscriptions.settled(entry);
   }
@@ -89,17 +115,28 @@ export class GroupSubscribing {
   }
 
   onConnected(position: number, sessionPresent: boolean): void {
+    this.#book.states.connected(position, sessionPresent, this.#keepsUs);
     this.#subscriptions.onConnected(position, sessionPresent, momentOf(this.#services.moment));
   }
 
   onClosed(position: number): void {
     this.#subscriptions.onClosed(position);
-    this.#book.disconnected(position);
+    this.#book.states.disconnected(position);
   }
 
-  /** The plan disconnects the client, which ends its subscriptions. */
-  onDisconnecting(position: number): void {
-    this.#book.ended(position);
+  /** The plan ends the client's connection, and its subscriptions with it unless its session is kept. */
+  onDisconnecting(position: number, keep: boolean): void {
+    if (keep) {
+      this.onClosed(position);
+      return;
+    }
+    this.#subscriptions.onLeft(position);
+    this.#book.states.ended(position);
+  }
+
+  /** Whether the client waits for no SUBACK. */
+  isReady(position: number): boolean {
+    return this.#subscriptions.isReady(position);
   }
 
   onGaveUp(position: number): void {
@@ -118,7 +155,7 @@ export class GroupSubscribing {
     }
     const nowUs = momentOf(this.#services.moment);
     this.#bookGrants(position, entry, suback);
-    const refusals = subackRefusals(suback);
+    const refusals = subackRefusals(suback, this.#services.target.version);
     const granted = refusals.length === 0;
     const tookUs = this.#subscriptions.onSuback(position, entry, { granted, nowUs });
     if (tookUs < 0) return;
@@ -130,6 +167,32 @@ export class GroupSubscribing {
       meter.fail('subscribe_failed', reason);
       this.#example('subscribe_failed', { position, entry, reason });
     }
+  }
+
+  onUnsuback(position: number, unsuback: InboundSuback): void {
+    const entry = unsuback.packetId - SUBSCRIBE_PACKET_IDS.first;
+    const nowUs = momentOf(this.#services.moment);
+    const isKnown = entry >= 0 && entry < this.#entries.length;
+    const tookUs = isKnown ? this.#subscriptions.onUnsuback(position, entry, nowUs) : -1;
+    if (tookUs < 0) {
+      this.#connections.onProtocolError(position, UNKNOWN_UNSUBACK);
+      return;
+    }
+    this.#askedUs[0] = nowUs - tookUs;
+    const meter = this.#subscribeMeter(entry);
+    meter.elapsed(UNSUBSCRIBE_TIME, this.#askedUs, 0);
+    const filters = item(this.#filters, entry).length;
+    let refused = 0;
+    // Before MQTT 5 an UNSUBACK has no codes.
+    for (let k = 0; k < unsuback.codesLength; k++) {
+      const code = at(unsuback.bytes, unsuback.codesAt + k);
+      if (code < FIRST_FAILURE_CODE) continue;
+      refused += 1;
+      const reason = `${UNSUBACK_CODE}${code.toString(16)}`;
+      meter.fail('unsubscribe_failed', reason);
+      this.#example('unsubscribe_failed', { position, entry, reason });
+    }
+    meter.add(UNSUBSCRIBED, filters - refused);
   }
 
   onPublish(position: number, publish: InboundPublish): void {
@@ -158,8 +221,9 @@ export class GroupSubscribing {
     const filters = Math.min(suback.codesLength, item(this.#filters, entry).length);
     for (let k = 0; k < filters; k++) {
       const code = at(suback.bytes, suback.codesAt + k);
-      if (subackFailure(code) === null) this.#book.granted(position, first + k, code);
-      else this.#book.refused(position, first + k);
+      if (subackFailure(code, this.#services.target.version) === null)
+        this.#book.states.granted(position, first + k, code);
+      else this.#book.states.refused(position, first + k);
     }
   }
 
@@ -171,32 +235,68 @@ export class GroupSubscribing {
   }
 
   #subscribe(position: number, entry: number): void {
-    this.#clients().subscribe(position, {
+    const refusal = this.#refusal(position, entry);
+    if (refusal === null) return;
+    const nowUs = momentOf(this.#services.moment);
+    this.#subscriptions.onSuback(position, entry, { granted: false, nowUs });
+    const reason = `${NOT_SENT}${refusal}`;
+    this.#subscribeMeter(entry).fail('subscribe_failed', reason, item(this.#filters, entry).length);
+    this.#example('subscribe_failed', { position, entry, reason });
+  }
+
+  /** Sends the SUBSCRIBE of an entry, or says why it cannot be or the broker would not take it. */
+  #refusal(position: number, entry: number): string | null {
+    const { qos, options } = item(this.#entries, entry);
+    const { identifier, ...rest } = options;
+    try {
+      return this.#clients().subscribe(position, {
+        packetId: SUBSCRIBE_PACKET_IDS.first + entry,
+        filters: this.#filtersOf(position, entry),
+        qos,
+        ...rest,
+        identifier: identifier ?? undefined,
+      });
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  /** The client is not to hold the entry any more: from now on nothing is owed to it. */
+  #unsubscribe(position: number, entry: number): void {
+    const first = this.#firstFilter(entry);
+    const filters = this.#filtersOf(position, entry);
+    for (let k = 0; k < filters.length; k++) this.#book.states.unsubscribed(position, first + k);
+    this.#clients().unsubscribe(position, {
       packetId: SUBSCRIBE_PACKET_IDS.first + entry,
-      filters: this.#filtersOf(position, entry),
-      qos: item(this.#entries, entry).qos,
+      filters,
     });
   }
 
-  #failed(position: number, entry: number, why: 'timed_out' | 'connection_lost'): void {
-    const reason = why === 'timed_out' ? SUBSCRIBE_TIMED_OUT : SUBSCRIBE_CONNECTION_LOST;
+  #failed(position: number, entry: number, { asked, why }: Unanswered): void {
+    const isLate = why === 'timed_out';
     const filters = item(this.#filters, entry).length;
-    this.#subscribeMeter(entry).fail('subscribe_failed', reason, filters);
-    this.#example('subscribe_failed', { position, entry, reason });
+    const [metric, reason] =
+      asked === 'subscribe'
+        ? (['subscribe_failed', isLate ? SUBSCRIBE_TIMED_OUT : SUBSCRIBE_CONNECTION_LOST] as const)
+        : ([
+            'unsubscribe_failed',
+            isLate ? UNSUBSCRIBE_TIMED_OUT : UNSUBSCRIBE_CONNECTION_LOST,
+          ] as const);
+    this.#subscribeMeter(entry).fail(metric, reason, filters);
+    this.#example(metric, { position, entry, reason });
   }
 
   #filtersOf(position: number, entry: number): string[] {
     const { context, order } = this.#services;
     context.n = at(order.numbers, position);
-    context.blockN = context.n;
     context.seq = 0;
     return item(this.#filters, entry).map((filter) => filter.render(context));
   }
 
   /** The first entry of the client with a filter that matches; -1 where none does. */
   #entryOf(position: number, publish: InboundPublish): number {
-    const { bytes, topicAt, topicLength } = publish;
-    const topic = bytes.toString('utf8', topicAt, topicAt + topicLength);
+    const { topicBytes, topicAt, topicLength } = publish;
+    const topic = topicBytes.toString('utf8', topicAt, topicAt + topicLength);
     for (let entry = 0; entry < this.#entries.length; entry++) {
       const filters = this.#filtersOf(position, entry);
       if (filters.some((filter) => topicMatches(filter, topic))) return entry;
@@ -226,10 +326,21 @@ export class GroupSubscribing {
   }
 }
 
-function subackRefusals(suback: InboundSuback): string[] {
+/** 0 where the session ends with the connection; Infinity where it never ends by itself. */
+function keepsSessionUs({ connect }: Group, { version }: MqttTarget): number {
+  if (version !== '5') return connect.cleanStart ? 0 : Number.POSITIVE_INFINITY;
+  const { sessionExpiryS } = connect;
+  if (connect.cleanStart || sessionExpiryS === null) return 0;
+  return sessionExpiryS === NEVER_EXPIRES_S ? Number.POSITIVE_INFINITY : sessionExpiryS * 1_000_000;
+}
+
+/** Session Expiry Interval of a session that does not expire [MQTT-3.1.2.11.2]. */
+const NEVER_EXPIRES_S = 0xffff_ffff;
+
+function subackRefusals(suback: InboundSuback, version: MqttVersion): string[] {
   const refusals: string[] = [];
   for (let k = 0; k < suback.codesLength; k++) {
-    const refusal = subackFailure(at(suback.bytes, suback.codesAt + k));
+    const refusal = subackFailure(at(suback.bytes, suback.codesAt + k), version);
     if (refusal !== null) refusals.push(refusal);
   }
   return refusals;

@@ -10,9 +10,14 @@ export const DROPPED_BACKPRESSURE = 'backpressure';
 export const NO_CONNECT = 'no CONNECT: ';
 
 export const UNKNOWN_PUBACK = 'PUBACK for a message that is not in flight [MQTT-2.3.1-6]';
+export const UNKNOWN_PUBREC = 'PUBREC for a message that is not in flight at QoS 2 [MQTT-2.3.1-6]';
+export const UNKNOWN_PUBCOMP = 'PUBCOMP for a message that was not released [MQTT-4.3.3-1]';
+export const UNKNOWN_UNSUBACK = 'UNSUBACK for a subscription that was not ended [MQTT-2.3.1-7]';
 export const UNKNOWN_SUBACK = 'SUBACK for a subscription that was not asked for [MQTT-2.3.1-7]';
 
 export const CONNECTION_LOST = 'connection lost';
+/** MQTT 5: the broker says that it has no session any more, so nothing of it goes on. */
+export const SESSION_LOST = 'session lost';
 export const NO_ACK_IN_TIME = 'no acknowledgement within the time-out';
 export const NO_ACK_BY_DRAIN_END = 'no acknowledgement by the end of the drain';
 
@@ -28,3 +33,18 @@ export const UNFINISHED_IN_FLIGHT = 'in_flight';
 
 export const SUBSCRIBE_TIMED_OUT = 'no SUBACK within the time-out';
 export const SUBSCRIBE_CONNECTION_LOST = 'connection lost before the SUBACK';
+
+export const OLD_STAYS = 'the old connection stays open';
+export const NEW_FAILED = 'the new connection failed';
+
+export const UNSUBSCRIBE_TIMED_OUT = 'no UNSUBACK within the time-out';
+export const UNSUBSCRIBE_CONNECTION_LOST = 'connection lost before the UNSUBACK';
+/** A reason code of MQTT 5 that grants nothing follows. */
+export const UNSUBACK_CODE = 'UNSUBACK code 0x';
+
+export const NO_ANSWER_IN_TIME = 'no answer within the time-out';
+export const NO_ANSWER_BY_DRAIN_END = 'no answer by the end of the drain';
+export const TOO_MANY_REQUESTS = 'too many requests without an answer';
+
+export const NO_RESPONSE_TOPIC = 'the request names no response topic';
+export const TOO_MANY_ANSWERS = 'too many answers wait';

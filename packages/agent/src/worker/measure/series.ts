@@ -20,6 +20,15 @@ export const COUNTER_NAMES = [
   'bytes_received',
   'wire_sent',
   'wire_received',
+  'session_present',
+  'disconnects',
+  'connect_missed',
+  'takeovers',
+  'unsubscribed',
+  'responses',
+  'late_responses',
+  'stray_responses',
+  'arrived',
 ] as const satisfies readonly MetricName[];
 
 export const CONNECT_ATTEMPTS = 0;
@@ -37,6 +46,15 @@ export const BYTES_SENT = 11;
 export const BYTES_RECEIVED = 12;
 export const WIRE_SENT = 13;
 export const WIRE_RECEIVED = 14;
+export const SESSION_PRESENT = 15;
+export const DISCONNECTS = 16;
+export const CONNECT_MISSED = 17;
+export const TAKEOVERS = 18;
+export const UNSUBSCRIBED = 19;
+export const RESPONSES = 20;
+export const LATE_RESPONSES = 21;
+export const STRAY_RESPONSES = 22;
+export const ARRIVED = 23;
 
 export const TIME_NAMES = [
   'connect_time',
@@ -46,6 +64,9 @@ export const TIME_NAMES = [
   'service_time',
   'publish_time',
   'delivery_time',
+  'recovery_time',
+  'unsubscribe_time',
+  'response_time',
 ] as const satisfies readonly MetricName[];
 
 export const CONNECT_TIME = 0;
@@ -55,6 +76,9 @@ export const WAIT_TIME = 3;
 export const SERVICE_TIME = 4;
 export const PUBLISH_TIME = 5;
 export const DELIVERY_TIME = 6;
+export const RECOVERY_TIME = 7;
+export const UNSUBSCRIBE_TIME = 8;
+export const RESPONSE_TIME = 9;
 
 export const GAUGE_NAMES = [
   'connections',
@@ -68,13 +92,18 @@ export const BACKLOG = 2;
 
 /** Metrics with a reason. */
 export type FailureMetric =
+  | 'answer_failed'
   | 'connect_failed'
   | 'disconnected'
   | 'dropped'
   | 'protocol_errors'
   | 'publish_failed'
+  | 'request_failed'
   | 'subscribe_failed'
-  | 'unfinished';
+  | 'taken_over'
+  | 'takeover_failed'
+  | 'unfinished'
+  | 'unsubscribe_failed';
 
 /**
  * The series that a meter of each kind shows from its first slice on, at 0 if need be: a counter

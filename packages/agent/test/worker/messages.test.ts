@@ -1,16 +1,19 @@
 import { crc32, STAMP_OK, StampReader } from '@squall/core/stamp';
 import { describe, expect, test } from 'vitest';
-import type { Payload, PublishStream } from '@squall/core/plan';
+import type { MqttTarget, Payload, PublishStream } from '@squall/core/plan';
 import { clientOrder } from '../../src/worker/clients/client-order.ts';
 import { MessageSource } from '../../src/worker/publish/message-source.ts';
 import { RenderContext } from '../../src/worker/publish/render-context.ts';
-import { groupOf, streamOf } from './fixture/plan.ts';
+import { groupOf, planOf, streamOf } from './fixture/plan.ts';
 
 const order = clientOrder({ first: 100, last: 102, clients: 3 }, 1000);
 
-function sourceOf(parts: Partial<PublishStream>) {
+function sourceOf(parts: Partial<PublishStream>, target: Partial<MqttTarget> = {}) {
+  const { broker } = planOf({ groups: [], stages: [] }).targets;
+  if (broker === undefined) throw new Error('no target');
   const context = new RenderContext({
     group: groupOf({ name: 'g', clients: 1000 }),
+    target: { ...broker, ...target },
     shortRun: 'r1',
     secrets: { KEY: 'secret' },
     vars: {},
@@ -77,6 +80,21 @@ describe('messages', () => {
     expect(second.topic).toBe('t/1');
     expect(Buffer.from(second.payload).toString()).toBe('s=1');
     expect(perMessage.make(1).topic).toBe('t/0');
+  });
+
+  test('know the place of their client among those of its address', () => {
+    const urls = ['a', 'b', 'c'].map((host) => ({
+      scheme: 'mqtt' as const,
+      host,
+      port: 1,
+      path: '',
+    }));
+    const topics = (spread: MqttTarget['spread']) => {
+      const { make } = sourceOf({ topic: '{{block.n}}/{{n}}' }, { urls, spread });
+      return [0, 1, 2].map((position) => make(position).topic).toSorted();
+    };
+    expect(topics('round-robin')).toEqual(['34/101', '34/102', '35/103']);
+    expect(topics('blocks')).toEqual(['101/101', '102/102', '103/103']);
   });
 
   test('that cannot be made say why, and do not end the stream', () => {

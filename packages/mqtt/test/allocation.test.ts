@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { InboundPackets } from '../src/clients/inbound-packets.ts';
 import { Outbox } from '../src/clients/outbox.ts';
 import { Phase, SlotTable } from '../src/clients/slot-table.ts';
+import { createWire } from '../src/clients/wire/create-wire.ts';
+import { PUBACK, PUBCOMP, PUBREC, writeAck } from '../src/codec/ack-packet.ts';
+import { encodePublishProperties } from '../src/codec/properties/write-properties.ts';
+import type { ProtocolVersion } from '../src/codec/protocol-version.ts';
 import { PacketFramer } from '../src/codec/packet-framer.ts';
-import { publishSize, writePublish, writePuback } from '../src/codec/v311/publish-packet.ts';
 import { type ClientHandlers, InflightTable, readMonotonicUs } from '../src/index.ts';
 import type { Transport } from '../src/transport/transport.ts';
 import { message } from './fixture/options.ts';
@@ -21,6 +24,7 @@ const kernel: Transport = {
   unsentBytes: 0,
   finish: () => undefined,
   abort: () => undefined,
+  reset: () => undefined,
 };
 
 class AckCounter implements ClientHandlers {
@@ -36,10 +40,17 @@ class AckCounter implements ClientHandlers {
     this.#table.release(entry);
     this.acked += 1;
   }
+  onPubrec(slot: number, packetId: number): boolean {
+    return this.#table.settle(slot, packetId) >= 0;
+  }
+  onPubcomp(slot: number, packetId: number): void {
+    this.onPuback(slot, packetId);
+  }
   onConnected(): void {}
   onConnectFailed(): void {}
   onClosed(): void {}
   onSuback(): void {}
+  onUnsuback(): void {}
   onPublish(): void {}
   onDrained(): void {}
 }
@@ -65,23 +76,39 @@ test('reading the clock allocates nothing', () => {
   expect(isQuiet(round)).toBe(true);
 });
 
-describe('the path of a QoS 1 message, publish to PUBACK', () => {
-  test('allocates less than a byte a message', () => {
+describe('the path of a message, publish to its last acknowledgement', () => {
+  test.each<[ProtocolVersion, 1 | 2]>([
+    ['3.1.1', 1],
+    ['3.1.1', 2],
+    ['5', 1],
+    ['5', 2],
+  ])('MQTT %s, QoS %i: allocates less than a byte a message', (version, qos) => {
     const inflight = new InflightTable({ clients: CLIENTS, window: 32 });
     const handlers = new AckCounter(inflight);
     const table = new SlotTable(CLIENTS);
     table.phase.fill(Phase.connected);
-    const inbound = new InboundPackets(table, handlers, {
+    const wire = createWire(version, CLIENTS);
+    for (let slot = 0; slot < CLIENTS; slot += 1) {
+      wire.begin(slot, 0);
+      wire.allowAliases(slot, 10);
+    }
+    const control = {
       accepted: () => undefined,
       refused: () => undefined,
-      acknowledge: () => undefined,
+      authenticate: () => undefined,
+      answer: () => undefined,
       giveUp: () => undefined,
       isReading: () => true,
-    });
-    const framer = new PacketFramer(inbound, 1_000_000);
+    };
+    const framer = new PacketFramer(
+      new InboundPackets({ table, handlers, control, wire }),
+      1_000_000,
+    );
     const outbox = new Outbox();
-    const item = message('devices/1/up', 'x'.repeat(200), { qos: 1 });
+    const properties = encodePublishProperties({ contentType: 'text/plain' });
+    const item = message('devices/1/up', 'x'.repeat(200), { qos, properties, aliases: 1 });
     const read = Buffer.alloc(64 * 1024);
+    const ack = { header: 0, packetId: 0, reasonCode: 0 };
 
     expect(
       isQuiet(() => {
@@ -90,14 +117,64 @@ describe('the path of a QoS 1 message, publish to PUBACK', () => {
           const entry = inflight.acquire(slot);
           inflight.sentUs[entry] = n;
           item.packetId = inflight.packetId(entry);
-          const at = outbox.reserve(kernel, publishSize(item));
-          writePublish(outbox.slab, at, item);
+          const at = outbox.reserve(kernel, wire.publishSize(slot, item));
+          wire.writePublish(outbox.slab, at, item);
           outbox.flush();
-          writePuback(read, 0, item.packetId);
-          framer.feed(slot, read, 4);
+          ack.packetId = item.packetId;
+          ack.header = qos === 1 ? PUBACK : PUBREC;
+          writeAck(read, 0, ack);
+          ack.header = PUBCOMP;
+          writeAck(read, 4, ack);
+          framer.feed(slot, read, qos === 1 ? 4 : 8);
         }
       }),
     ).toBe(true);
+    expect(handlers.acked).toBeGreaterThan(0);
     expect(handlers.acked % MESSAGES).toBe(0);
+  });
+});
+
+describe('the path of a received message', () => {
+  test.each<[ProtocolVersion, 0 | 1 | 2]>([
+    ['3.1.1', 1],
+    ['3.1.1', 2],
+    ['5', 0],
+    ['5', 2],
+  ])('MQTT %s, QoS %i: allocates less than a byte a message', (version, qos) => {
+    const table = new SlotTable(CLIENTS);
+    table.phase.fill(Phase.connected);
+    table.receiveMaximum.fill(65_535);
+    const handlers = new AckCounter(new InflightTable({ clients: 1, window: 1 }));
+    const wire = createWire(version, CLIENTS);
+    let answers = 0;
+    const control = {
+      accepted: () => undefined,
+      refused: () => undefined,
+      authenticate: () => undefined,
+      answer: () => {
+        answers += 1;
+      },
+      giveUp: () => undefined,
+      isReading: () => true,
+    };
+    const framer = new PacketFramer(
+      new InboundPackets({ table, handlers, control, wire }),
+      1_000_000,
+    );
+    const properties = encodePublishProperties({ messageExpiryInterval: 7, responseTopic: 'r' });
+    const item = message('devices/1/up', 'x'.repeat(200), { qos, packetId: 7, properties });
+    const read = Buffer.alloc(1_000);
+    const size = wire.publishSize(0, item);
+    wire.writePublish(read, 0, item);
+    writeAck(read, size, { header: 0x62, packetId: 7 });
+
+    expect(
+      isQuiet(() => {
+        for (let n = 0; n < MESSAGES; n += 1) {
+          framer.feed(n % CLIENTS, read, qos === 2 ? size + 4 : size);
+        }
+      }),
+    ).toBe(true);
+    expect(answers % (MESSAGES * Math.max(1, qos))).toBe(0);
   });
 });

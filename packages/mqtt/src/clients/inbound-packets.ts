@@ -1,48 +1,76 @@
 // Data path: every received packet passes here.
-import { byteAt } from '../codec/bytes.ts';
-import type { PacketSink, PacketView } from '../codec/packet-framer.ts';
+import { PUBACK, PUBCOMP, PUBREC, PUBREL } from '../codec/ack-packet.ts';
+import { byteAt, element } from '../codec/bytes.ts';
+import { decodePacket } from '../codec/decode-packet.ts';
+import { PacketError } from '../codec/packet-error.ts';
+import { PACKET_TOO_LARGE, type PacketSink, type PacketView } from '../codec/packet-framer.ts';
 import { PacketType } from '../codec/packet-type.ts';
-import { readConnack } from '../codec/v311/connect-packet.ts';
-import { readPuback, readPublish } from '../codec/v311/publish-packet.ts';
-import { readSuback } from '../codec/v311/subscribe-packet.ts';
-import type { ClientHandlers } from './client-handlers.ts';
-import { malformedPacket, protocolError } from './reasons.ts';
+import type {
+  AuthPacket,
+  ConnackPacket,
+  Packet,
+  SubackPacket,
+  UnsubackPacket,
+} from '../codec/packet.ts';
+import { FIRST_FAILURE_CODE } from '../codec/reason-code.ts';
+import { IDENTIFIERS_MAX } from '../codec/v5/publish-packet.ts';
+import type { ClientHandlers, InboundSuback } from './client-handlers.ts';
+import { brokerDisconnect, malformedPacket, protocolError } from './reasons.ts';
+import { ReceivedIds } from './received-ids.ts';
 import { Phase, type SlotTable } from './slot-table.ts';
+import type { ReceivedPublish, Wire } from './wire/wire.ts';
 
 /** What received packets do to the connection they came by. */
 export interface ConnectionControl {
-  accepted(slot: number, sessionPresent: boolean): void;
-  refused(slot: number, code: number): void;
-  acknowledge(slot: number, packetId: number): void;
-  /** The peer breaks the protocol: end the connection [MQTT-4.8.0-1]. */
-  giveUp(slot: number, reason: string): void;
+  /** A CONNACK that accepts. */
+  accepted(slot: number, connack: ConnackPacket): void;
+  refused(slot: number, connack: ConnackPacket): void;
+  /** AUTH, before CONNACK or after it. */
+  authenticate(slot: number, auth: AuthPacket): void;
+  /** Writes PUBACK, PUBREC, PUBREL or PUBCOMP: `ack.header` is its first byte. */
+  answer(slot: number, ack: Answer): void;
+  /** The peer breaks the protocol, or has ended it: `code` is what MQTT 5 tells it, 0 = nothing. */
+  giveUp(slot: number, reason: string, code?: number): void;
   /** Whether the connection being read is still the slot's own (handlers may have ended it). */
   isReading(slot: number): boolean;
 }
+
+/** One reused object. */
+export interface Answer {
+  header: number;
+  packetId: number;
+  reasonCode: number;
+}
+
+const MALFORMED = 0x81;
+const PROTOCOL_ERROR = 0x82;
+const ID_NOT_FOUND = 0x92;
+const RECEIVE_MAXIMUM_EXCEEDED = 0x93;
+const TOO_LARGE = 0x95;
 
 /** Checks each packet from a broker against its connection's state and says what it means. */
 export class InboundPackets implements PacketSink {
   readonly #table: SlotTable;
   readonly #handlers: ClientHandlers;
   readonly #control: ConnectionControl;
-  readonly #connack = { sessionPresent: false, code: 0 };
-  readonly #suback = { packetId: 0, bytes: Buffer.alloc(0), codesAt: 0, codesLength: 0 };
-  readonly #publish = {
-    bytes: Buffer.alloc(0),
-    topicAt: 0,
-    topicLength: 0,
-    payloadAt: 0,
-    payloadLength: 0,
-    qos: 0,
-    dup: false,
-    retain: false,
-    packetId: 0,
-  };
+  readonly #wire: Wire;
+  readonly #received: ReceivedIds;
+  readonly #ack = { packetId: 0, reasonCode: 0 };
+  readonly #answer: Answer = { header: 0, packetId: 0, reasonCode: 0 };
+  readonly #suback: Mutable<InboundSuback> = noCodes();
+  readonly #publish = noPublish();
 
-  constructor(table: SlotTable, handlers: ClientHandlers, control: ConnectionControl) {
-    this.#table = table;
-    this.#handlers = handlers;
-    this.#control = control;
+  constructor(options: {
+    readonly table: SlotTable;
+    readonly handlers: ClientHandlers;
+    readonly control: ConnectionControl;
+    readonly wire: Wire;
+  }) {
+    this.#table = options.table;
+    this.#handlers = options.handlers;
+    this.#control = options.control;
+    this.#wire = options.wire;
+    this.#received = new ReceivedIds(options.table.slots);
   }
 
   packet(slot: number, packet: PacketView): boolean {
@@ -55,98 +83,224 @@ export class InboundPackets implements PacketSink {
   begins(slot: number, header: number): boolean {
     const type = header >> 4;
     if (byteAt(this.#table.phase, slot) !== Phase.connected) {
-      if (type === PacketType.connack) return true;
+      if (this.#mayBeFirst(type)) return true;
       this.#control.giveUp(slot, NOT_CONNACK);
       return false;
     }
-    if (EXPECTED.has(type)) return true;
-    this.#control.giveUp(slot, unexpected(type));
+    if (this.#wire.mayReceive(type)) return true;
+    this.#control.giveUp(slot, unexpected(type), PROTOCOL_ERROR);
     return false;
   }
 
   malformed(slot: number, why: string): void {
-    this.#control.giveUp(slot, malformedPacket(why));
+    const code = why === PACKET_TOO_LARGE ? TOO_LARGE : MALFORMED;
+    this.#control.giveUp(slot, malformedPacket(why), code);
   }
 
-  #first(slot: number, packet: PacketView): void {
-    if (packet.header >> 4 !== PacketType.connack) {
+  #mayBeFirst(type: number): boolean {
+    return type === PacketType.connack || (type === PacketType.auth && this.#wire.version === '5');
+  }
+
+  #first(slot: number, view: PacketView): void {
+    if (!this.#mayBeFirst(view.header >> 4)) {
       this.#control.giveUp(slot, NOT_CONNACK);
       return;
     }
-    const connack = this.#connack;
-    const why = readConnack(packet, connack);
-    if (why !== null) this.malformed(slot, why);
-    else if (connack.code !== 0) this.#control.refused(slot, connack.code);
-    else if (connack.sessionPresent && byteAt(this.#table.cleanStart, slot) === 1) {
+    const packet = this.#decode(slot, view);
+    if (packet?.type === 'auth') this.#control.authenticate(slot, packet);
+    if (packet?.type !== 'connack') return;
+    if (packet.reasonCode !== 0) this.#control.refused(slot, packet);
+    else if (packet.sessionPresent && byteAt(this.#table.cleanStart, slot) === 1) {
       this.#control.giveUp(slot, protocolError('session present on clean start [MQTT-3.2.2-1]'));
-    } else this.#control.accepted(slot, connack.sessionPresent);
+    } else {
+      if (!packet.sessionPresent) this.#received.clear(slot);
+      this.#control.accepted(slot, packet);
+    }
   }
 
   #connected(slot: number, packet: PacketView): void {
     switch (packet.header >> 4) {
-      case PacketType.puback: {
-        const packetId = readPuback(packet);
-        if (packetId === 0) this.malformed(slot, 'PUBACK [MQTT-3.4]');
-        else this.#handlers.onPuback(slot, packetId);
+      case PacketType.puback:
+        if (this.#readAck(slot, packet)) {
+          this.#handlers.onPuback(slot, this.#ack.packetId, this.#ack.reasonCode);
+        }
         return;
-      }
       case PacketType.publish:
-        this.#received(slot, packet);
+        this.#onPublish(slot, packet);
         return;
-      case PacketType.suback: {
-        const why = readSuback(packet, this.#suback);
-        if (why !== null) this.malformed(slot, why);
-        else this.#handlers.onSuback(slot, this.#suback);
+      case PacketType.pubrec:
+        if (this.#readAck(slot, packet)) this.#onPubrec(slot);
         return;
-      }
-      case PacketType.pingresp:
-        if (packet.header !== PacketType.pingresp << 4 || packet.end !== packet.at) {
-          this.malformed(slot, 'PINGRESP [MQTT-3.13]');
-        } else this.#table.pingSentUs[slot] = 0;
+      case PacketType.pubrel:
+        if (this.#readAck(slot, packet)) this.#onPubrel(slot);
+        return;
+      case PacketType.pubcomp:
+        if (this.#readAck(slot, packet)) {
+          this.#handlers.onPubcomp(slot, this.#ack.packetId, this.#ack.reasonCode);
+        }
         return;
       default:
-        this.#control.giveUp(slot, unexpected(packet.header >> 4));
+        this.#other(slot, packet);
     }
   }
 
-  #received(slot: number, packet: PacketView): void {
+  #readAck(slot: number, packet: PacketView): boolean {
+    const why = this.#wire.readAck(packet, this.#ack);
+    if (why === null) return true;
+    this.malformed(slot, why);
+    return false;
+  }
+
+  #onPublish(slot: number, packet: PacketView): void {
     const publish = this.#publish;
-    const why = readPublish(packet, publish);
+    const why = this.#wire.readPublish(slot, packet, publish);
     if (why !== null) {
       this.malformed(slot, why);
       return;
     }
     if (publish.qos === 2) {
-      // Never asked for: subscriptions of this version grant QoS 1 at most [MQTT-3.8.4-6].
-      this.#control.giveUp(slot, protocolError('PUBLISH with QoS 2, above the granted QoS'));
+      this.#onExactlyOnce(slot, publish);
       return;
     }
     this.#handlers.onPublish(slot, publish);
     if (publish.qos === 1 && this.#control.isReading(slot)) {
-      this.#control.acknowledge(slot, publish.packetId);
+      this.#reply(slot, PUBACK, publish.packetId);
+    }
+  }
+
+  /** The message is taken when it comes, its id kept until PUBREL [MQTT-4.3.3, method B]. */
+  #onExactlyOnce(slot: number, publish: ReceivedPublish): void {
+    const { packetId } = publish;
+    if (this.#received.add(slot, packetId)) {
+      if (this.#received.countOf(slot) > element(this.#table.receiveMaximum, slot)) {
+        this.#control.giveUp(slot, BEYOND_RECEIVE_MAXIMUM, RECEIVE_MAXIMUM_EXCEEDED);
+        return;
+      }
+      this.#handlers.onPublish(slot, publish);
+    }
+    if (this.#control.isReading(slot)) this.#reply(slot, PUBREC, packetId);
+  }
+
+  #onPubrec(slot: number): void {
+    const { packetId, reasonCode } = this.#ack;
+    const isKnown = this.#handlers.onPubrec(slot, packetId, reasonCode);
+    if (reasonCode >= FIRST_FAILURE_CODE || !this.#control.isReading(slot)) return;
+    if (isKnown) this.#reply(slot, PUBREL, packetId);
+    else this.#replyUnknown(slot, PUBREL, packetId);
+  }
+
+  #onPubrel(slot: number): void {
+    const { packetId } = this.#ack;
+    if (this.#received.remove(slot, packetId)) this.#reply(slot, PUBCOMP, packetId);
+    else this.#replyUnknown(slot, PUBCOMP, packetId);
+  }
+
+  #reply(slot: number, header: number, packetId: number): void {
+    const answer = this.#answer;
+    answer.header = header;
+    answer.packetId = packetId;
+    answer.reasonCode = 0;
+    this.#control.answer(slot, answer);
+  }
+
+  /** MQTT 5 says so; versions before it answer the same as ever. */
+  #replyUnknown(slot: number, header: number, packetId: number): void {
+    const answer = this.#answer;
+    answer.header = header;
+    answer.packetId = packetId;
+    answer.reasonCode = this.#wire.version === '5' ? ID_NOT_FOUND : 0;
+    this.#control.answer(slot, answer);
+  }
+
+  /** What is rare is read as an object. */
+  #other(slot: number, view: PacketView): void {
+    const type = view.header >> 4;
+    if (!this.#wire.mayReceive(type)) {
+      this.#control.giveUp(slot, unexpected(type), PROTOCOL_ERROR);
+      return;
+    }
+    const packet = this.#decode(slot, view);
+    if (packet === null) return;
+    if (packet.type === 'pingresp') this.#table.pingSentUs[slot] = 0;
+    else if (packet.type === 'suback') this.#handlers.onSuback(slot, this.#codes(view, packet));
+    else if (packet.type === 'unsuback') this.#handlers.onUnsuback(slot, this.#codes(view, packet));
+    else if (packet.type === 'auth') this.#control.authenticate(slot, packet);
+    else if (packet.type === 'disconnect') {
+      this.#control.giveUp(slot, brokerDisconnect(packet.reasonCode));
+    }
+  }
+
+  /** Codes are the last thing in these packets. */
+  #codes(view: PacketView, packet: SubackPacket | UnsubackPacket): InboundSuback {
+    const suback = this.#suback;
+    suback.packetId = packet.packetId;
+    suback.bytes = view.bytes;
+    suback.codesLength = packet.reasonCodes.length;
+    suback.codesAt = view.end - suback.codesLength;
+    return suback;
+  }
+
+  #decode(slot: number, view: PacketView): Packet | null {
+    try {
+      return decodePacket(view, this.#wire.version);
+    } catch (error) {
+      if (!(error instanceof PacketError)) throw error;
+      const { message, reasonCode } = error;
+      const isMalformed = reasonCode === MALFORMED;
+      const why = `${nameOf(view.header >> 4)}: ${message}`;
+      this.#control.giveUp(
+        slot,
+        isMalformed ? malformedPacket(why) : protocolError(why),
+        reasonCode,
+      );
+      return null;
     }
   }
 }
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+function noCodes(): Mutable<InboundSuback> {
+  return { packetId: 0, bytes: Buffer.alloc(0), codesAt: 0, codesLength: 0 };
+}
+
+function noPublish(): ReceivedPublish {
+  const nothing = Buffer.alloc(0);
+  return {
+    bytes: nothing,
+    topicBytes: nothing,
+    topicAt: 0,
+    topicLength: 0,
+    payloadAt: 0,
+    payloadLength: 0,
+    qos: 0,
+    dup: false,
+    retain: false,
+    packetId: 0,
+    topicAlias: 0,
+    expiryS: -1,
+    responseTopicAt: -1,
+    responseTopicLength: 0,
+    correlationAt: -1,
+    correlationLength: 0,
+    identifiers: new Uint32Array(IDENTIFIERS_MAX),
+    identifierCount: 0,
+  };
+}
+
 /** A peer that does not speak MQTT at all ends with this, too. */
 const NOT_CONNACK = protocolError('first packet is not CONNACK [MQTT-3.2.0-1]');
-
-/** What a broker may send to a connected client of this version. */
-const EXPECTED: ReadonlySet<number> = new Set([
-  PacketType.puback,
-  PacketType.publish,
-  PacketType.suback,
-  PacketType.pingresp,
-]);
+const BEYOND_RECEIVE_MAXIMUM = protocolError(
+  'more QoS 2 messages than the receive maximum [MQTT-3.3.4-9]',
+);
 
 const NAMES = new Map<number, string>();
 for (const [name, type] of Object.entries(PacketType)) NAMES.set(type, name);
 
+function nameOf(type: number): string {
+  return NAMES.get(type)?.toUpperCase() ?? `packet of the reserved type ${type}`;
+}
+
 function unexpected(type: number): string {
-  const name = NAMES.get(type);
-  return protocolError(
-    name === undefined
-      ? `reserved packet type ${type} [MQTT-2.2.1]`
-      : `unexpected ${name.toUpperCase()} from the broker [MQTT-4.8.0-1]`,
-  );
+  return protocolError(`unexpected ${nameOf(type)} from the broker [MQTT-4.8.0-1]`);
 }

@@ -1,7 +1,9 @@
+import type { ProtocolVersion } from '../codec/protocol-version.ts';
 import type { PublishMessage } from '../codec/publish-message.ts';
-import type { SubscribeRequest } from '../codec/v311/subscribe-packet.ts';
+import type { BrokerLimits } from './broker-limits.ts';
 import type { ClientHandlers } from './client-handlers.ts';
-import type { ConnectOptions } from './connect-options.ts';
+import type { ConnectOptions, ScramCredentials } from './connect-options.ts';
+import type { SubscribeRequest, UnsubscribeRequest } from './subscribe-request.ts';
 
 /**
  * Many MQTT clients of one process, addressed by slot. They share one read buffer, one write
@@ -14,7 +16,7 @@ import type { ConnectOptions } from './connect-options.ts';
 export interface MqttClients {
   /**
    * Starts a connection attempt on an idle slot. Throws if the slot is not idle, a RangeError for
-   * options that fit in no CONNECT (see `encodeConnect`) and for a port that is none, a TypeError
+   * options that fit in no CONNECT (see `encodePacket`) and for a port that is none, a TypeError
    * for a `localAddress` that is no address. After a throw the slot is still idle.
    */
   connect(slot: number, options: ConnectOptions): void;
@@ -28,11 +30,36 @@ export interface MqttClients {
   publish(slot: number, message: PublishMessage): void;
 
   /**
-   * Writes one SUBSCRIBE with all `filters` (1 or more) at one `qos`. The answer is one `onSuback`
-   * with the same packet id; take ids from `SUBSCRIBE_PACKET_IDS`, which the in-flight table
-   * never uses.
+   * Why the slot's broker would not take this message, by the limits of its CONNACK; null where it
+   * would. To be asked where `limits.isTight[slot]` is 1; `publish` itself sends what it is given.
    */
-  subscribe(slot: number, request: SubscribeRequest): void;
+  publishRefusal(slot: number, message: PublishMessage): string | null;
+
+  /** Writes PUBREL once more: for QoS 2 messages whose PUBREC came by an earlier connection. */
+  release(slot: number, packetId: number): void;
+
+  /**
+   * Writes one SUBSCRIBE with all `filters` (1 or more) at one `qos` and gives null, or says why the
+   * broker would not take it by the limits of its CONNACK: then nothing was written. The answer is
+   * one `onSuback` with the same packet id; take ids from `SUBSCRIBE_PACKET_IDS`, which the in-flight
+   * table never uses. Throws a RangeError for what fits in no SUBSCRIBE of the version.
+   */
+  subscribe(slot: number, request: SubscribeRequest): string | null;
+
+  /** Writes one UNSUBSCRIBE; the answer is one `onUnsuback` with the same packet id. */
+  unsubscribe(slot: number, request: UnsubscribeRequest): void;
+
+  /**
+   * Shows the broker once more who a connected client is [MQTT-4.12.1], MQTT 5 only. `done` is called
+   * once it accepts; where it does not, the connection ends with a reason.
+   */
+  reauthenticate(slot: number, credentials: ScramCredentials, done: () => void): void;
+
+  /** The client id that the broker gave to a client without one, or null. It outlives connections. */
+  assignedClientId(slot: number): string | null;
+
+  /** What the brokers of connected clients do not do. */
+  readonly limits: BrokerLimits;
 
   /** Hands everything written so far to the sockets. Call it at the end of each tick. */
   flush(): void;
@@ -44,6 +71,9 @@ export interface MqttClients {
   disconnect(slot: number): void;
   /** Hard: drops unsent bytes, closes. The slot is idle and silent at once, or was idle already. */
   destroy(slot: number): void;
+
+  /** As `destroy`, and the broker sees a connection that was reset (over TLS: that just ends). */
+  reset(slot: number): void;
 
   /** Whether CONNACK came and the connection is still there. */
   isConnected(slot: number): boolean;
@@ -71,6 +101,8 @@ export interface MqttClientsOptions {
   /** How many clients there are; slots are 0 … slots − 1. */
   readonly slots: number;
   readonly handlers: ClientHandlers;
+  /** Default 3.1.1. */
+  readonly version?: ProtocolVersion;
   /** A larger packet from the broker closes the connection; default 1 MiB. */
   readonly maxPacketBytes?: number;
   /** Where to note the moment, for several sets of clients that share one; default an own cell. */

@@ -1,3 +1,5 @@
+import type { ProtocolVersion } from '../codec/protocol-version.ts';
+import { FIRST_FAILURE_CODE, reasonCodeName } from '../codec/reason-code.ts';
 import { TransportFault } from '../transport/transport.ts';
 
 /**
@@ -21,14 +23,24 @@ export const CONNACK_REASONS: readonly string[] = [
   'not authorized (0x05)',
 ];
 
-/** The name of a CONNACK return code [MQTT-3.2.2.3]. */
-export function connackReason(code: number): string {
+/** Why a CONNACK refuses: its return code [MQTT-3.2.2.3], in MQTT 5 its reason code. */
+export function connackReason(code: number, version: ProtocolVersion): string {
+  if (version === '5') return reasonCodeName(code);
   return CONNACK_REASONS[code] ?? `CONNACK code 0x${code.toString(16).padStart(2, '0')}`;
 }
 
+/** Why a broker ended the connection by DISCONNECT, which only MQTT 5 lets it say. */
+export function brokerDisconnect(code: number): string {
+  return code === 0 ? BROKER_LEFT : `${BY_BROKER}${reasonCodeName(code)}`;
+}
+
+const BY_BROKER = 'disconnected by broker: ';
+const BROKER_LEFT = `${BY_BROKER}normal disconnection (0x00)`;
+
 /** Why a filter was refused, or null where a SUBACK code grants it [MQTT-3.9.3]. */
-export function subackFailure(code: number): string | null {
-  return code === 0x80 ? 'subscription refused (0x80)' : null;
+export function subackFailure(code: number, version: ProtocolVersion): string | null {
+  if (code < FIRST_FAILURE_CODE) return null;
+  return version === '5' ? reasonCodeName(code) : 'subscription refused (0x80)';
 }
 
 export function malformedPacket(why: string): string {

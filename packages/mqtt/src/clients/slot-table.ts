@@ -25,6 +25,8 @@ export class SlotTable {
   readonly pingSentUs: Float64Array;
   /** Whether the CONNECT asked for a clean session. */
   readonly cleanStart: Uint8Array;
+  /** QoS 2 messages that the client lets its broker leave open [MQTT-3.1.2.11.3]. */
+  readonly receiveMaximum: Uint16Array;
   /** CONNECT packets of slots whose transport is not open yet. */
   readonly greeting = new Map<number, Buffer>();
 
@@ -37,5 +39,6 @@ export class SlotTable {
     this.lastSentUs = new Float64Array(slots);
     this.pingSentUs = new Float64Array(slots);
     this.cleanStart = new Uint8Array(slots);
+    this.receiveMaximum = new Uint16Array(slots);
   }
 }

@@ -29,4 +29,4 @@ export type {
 export type { ProtocolVersion } from './protocol-version.ts';
 export { reasonCodeName } from './reason-code.ts';
 export { remainingLengthSize } from './remaining-length.ts';
-export { type PublishFields, readPuback, readPublish } from './v311/publish-packet.ts';
+export { type PublishFields, readPublish } from './v311/publish-packet.ts';

@@ -10,6 +10,7 @@ export class TopicTable {
   #used = 0;
   #starts = new Uint32Array(64);
   #count = 0;
+  #isVolatile = false;
 
   /**
    * Adds a topic and gives its index (from 0, in the order of the calls).
@@ -40,6 +41,18 @@ export class TopicTable {
   clear(): void {
     this.#used = 0;
     this.#count = 0;
+    this.#isVolatile = true;
+  }
+
+  /** Whether an index may stand for another topic later: it was cleared before. */
+  get isVolatile(): boolean {
+    return this.#isVolatile;
+  }
+
+  /** Topic `index` as text. */
+  text(index: number): string {
+    // Two bytes of length stand before each topic.
+    return this.#bytes.toString('utf8', this.startOf(index) + 2, this.startOf(index + 1));
   }
 
   get count(): number {

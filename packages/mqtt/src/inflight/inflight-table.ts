@@ -1,4 +1,4 @@
-// Data path: one acquire and one settle + release a QoS 1 message.
+// Data path: one acquire and one settle + release a message of QoS 1 or 2.
 import { element } from '../codec/bytes.ts';
 import { LockedIds } from './locked-ids.ts';
 import { PUBLISH_PACKET_ID_MAX } from './packet-ids.ts';
@@ -7,6 +7,13 @@ import { PUBLISH_PACKET_ID_MAX } from './packet-ids.ts';
 export const PUBACK_UNKNOWN = -1;
 /** `settle`: the acknowledgement of a message that was given up before (`expire`). */
 export const PUBACK_LATE = -2;
+
+/** `progress`: PUBREC has not come. */
+export const UNRELEASED = 0;
+/** `progress`: PUBREC came by this connection, PUBREL is on its way. */
+export const RELEASED = 1;
+/** `progress`: PUBREL was sent again by a later connection. */
+export const RELEASED_AGAIN = 2;
 
 export interface InflightOptions {
   readonly clients: number;
@@ -36,6 +43,8 @@ export class InflightTable {
   readonly sentUs: Float64Array;
   readonly stage: Uint8Array;
   readonly stream: Uint16Array;
+  /** How far a QoS 2 message is: `UNRELEASED`, and what the owner makes of it then; 0 at first. */
+  readonly progress: Uint8Array;
 
   readonly #generations: number;
   readonly #locked = new LockedIds();
@@ -69,6 +78,7 @@ export class InflightTable {
     this.sentUs = new Float64Array(entries);
     this.stage = new Uint8Array(entries);
     this.stream = new Uint16Array(entries);
+    this.progress = new Uint8Array(entries);
     this.#ids = new Uint16Array(entries);
     this.#generation = new Uint16Array(entries);
     this.#older = new Uint32Array(entries);
@@ -85,6 +95,7 @@ export class InflightTable {
     if (position < 0) return -1;
     const entry = position * this.clients + client;
     this.#ids[entry] = this.#nextId(client, entry);
+    this.progress[entry] = UNRELEASED;
     this.#count[client] = element(this.#count, client) + 1;
     this.#total += 1;
     this.#append(entry);
@@ -101,7 +112,7 @@ export class InflightTable {
   }
 
   /**
-   * The entry that a PUBACK is for (read its fields, then `release` it), or `PUBACK_LATE` (the id
+   * The entry that a PUBACK or PUBCOMP is for (read its fields, then `release` it), or `PUBACK_LATE` (the id
    * is now free again) or `PUBACK_UNKNOWN`.
    */
   settle(client: number, packetId: number): number {
@@ -109,6 +120,14 @@ export class InflightTable {
     const entry = ((packetId - 1) % this.window) * this.clients + client;
     if (element(this.#ids, entry) === packetId) return entry;
     return this.#locked.unlock(client, packetId) ? PUBACK_LATE : PUBACK_UNKNOWN;
+  }
+
+  /** The same where the message's way does not end with it (PUBREC): nothing is freed. */
+  find(client: number, packetId: number): number {
+    if (packetId < 1 || packetId > PUBLISH_PACKET_ID_MAX) return PUBACK_UNKNOWN;
+    const entry = ((packetId - 1) % this.window) * this.clients + client;
+    if (element(this.#ids, entry) === packetId) return entry;
+    return this.#locked.has(client, packetId) ? PUBACK_LATE : PUBACK_UNKNOWN;
   }
 
   /** Ends an entry: acknowledged, or never sent after all. */

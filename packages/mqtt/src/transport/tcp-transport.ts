@@ -109,6 +109,14 @@ export class TcpTransport implements Transport, WriteOwner, ReadOwner {
     this.#socket.destroy();
   }
 
+  reset(): void {
+    this.#silent = true;
+    const socket = this.#socket;
+    // What is not connected yet would first be connected.
+    if (socket.connecting || socket.destroyed) socket.destroy();
+    else socket.resetAndDestroy();
+  }
+
   received(length: number): boolean {
     if (!this.#silent) this.#events.received(this.#slot, length);
     return true;

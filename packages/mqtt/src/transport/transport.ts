@@ -15,6 +15,8 @@ export interface Transport {
   finish(): void;
   /** Drops everything at once. */
   abort(): void;
+  /** Drops everything, and has the peer see a connection that was reset, where TCP is all there is. */
+  reset(): void;
 }
 
 /**

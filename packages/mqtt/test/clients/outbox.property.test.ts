@@ -17,6 +17,7 @@ class MoodyTransport implements Transport {
   }
   finish(): void {}
   abort(): void {}
+  reset(): void {}
   all(): string {
     return Buffer.concat(this.taken).toString('hex');
   }

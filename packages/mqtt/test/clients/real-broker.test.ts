@@ -183,7 +183,7 @@ describe('with a mosquitto that refuses', () => {
   });
 
   test('codes of SUBACK have a name', () => {
-    expect([0, 1, 2].map(subackFailure)).toEqual([null, null, null]);
-    expect(subackFailure(0x80)).toBe('subscription refused (0x80)');
+    expect([0, 1, 2].map((code) => subackFailure(code, '5'))).toEqual([null, null, null]);
+    expect(subackFailure(0x80, '3.1.1')).toBe('subscription refused (0x80)');
   });
 });

@@ -1,4 +1,4 @@
-import { type PublishMessage, TopicTable } from '@squall/mqtt';
+import { NO_PROPERTIES, type PublishMessage, TopicTable } from '@squall/mqtt';
 
 /**
  * Copies of what is in flight, for clients whose session outlives the connection: after a reconnect
@@ -17,12 +17,15 @@ export class KeptMessages {
       this.#messages[entry] = copy;
     }
     copy.payload.set(message.payload);
+    copy.qos = message.qos;
     copy.retain = message.retain;
+    copy.aliases = message.aliases;
+    copy.properties = message.properties.length === 0 ? NO_PROPERTIES : message.properties.slice();
     copy.packetId = message.packetId;
     copy.dup = true;
     if (ownTopics) {
       copy.topics = new TopicTable();
-      copy.topics.add(lastTopic(message));
+      copy.topics.add(message.topics.text(message.topic));
       copy.topic = 0;
     } else {
       copy.topics = message.topics;
@@ -41,10 +44,4 @@ export class KeptMessages {
   inOrder(entries: readonly number[]): number[] {
     return entries.toSorted((a, b) => (this.#order[a] ?? 0) - (this.#order[b] ?? 0));
   }
-}
-
-function lastTopic(message: PublishMessage): string {
-  const { topics, topic } = message;
-  // Two bytes of length stand before each topic.
-  return topics.bytes.toString('utf8', topics.startOf(topic) + 2, topics.startOf(topic + 1));
 }

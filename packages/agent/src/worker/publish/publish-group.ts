@@ -7,7 +7,7 @@ import type { KeptMessages } from './kept-messages.ts';
 /** What the streams of one group share: its clients, their states and their in-flight messages. */
 export interface PublishGroup {
   readonly order: ClientOrder;
-  readonly clients: Pick<MqttClients, 'publish'>;
+  readonly clients: Pick<MqttClients, 'publish' | 'publishRefusal' | 'limits'>;
   readonly moment: Moment;
   /** One of `connection-state.ts` a client. */
   readonly states: Uint8Array;
@@ -18,6 +18,10 @@ export interface PublishGroup {
   readonly seqs: Uint32Array;
   /** Copies of what is in flight, where sessions outlive connections. */
   readonly kept: KeptMessages | null;
+  /** Whether brokers may say what they do not take, as in MQTT 5. */
+  readonly isLimited: boolean;
+  /** Messages of QoS 1 and 2 that the client's broker lets it have in flight. */
+  receiveMaximumOf(position: number): number;
   /** Bytes of the client in user space. */
   unsentOf(position: number): number;
   /** Books failed messages of a client, and keeps the first ones as examples. */

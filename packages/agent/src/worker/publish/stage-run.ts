@@ -61,7 +61,7 @@ export class StageRun implements Outlet {
   readonly #book: PublisherBook;
   readonly #unsent: Uint32Array;
   readonly #unsentBytes: Float64Array;
-  /** QoS 1 messages in flight, unsent ones included. */
+  /** Messages of QoS 1 and 2 in flight, unsent ones included. */
   readonly #inflight: Uint16Array;
   /** Positions whose unsent messages wait for the next look at their sockets. */
   readonly #dirty: Uint32Array;
@@ -106,8 +106,11 @@ export class StageRun implements Outlet {
     const { group } = this.#stream;
     const state = at(group.states, position);
     if (state !== CONNECTED) return state === FAILED ? GONE : NOT_CONNECTED;
-    if (this.#stream.qos === 1 && at(this.#stream.inflight, position) >= this.#window) {
-      return WINDOW_FULL;
+    if (this.#stream.qos !== 0) {
+      if (at(this.#stream.inflight, position) >= this.#window) return WINDOW_FULL;
+      if (group.isLimited && group.table.countOf(position) >= group.receiveMaximumOf(position)) {
+        return WINDOW_FULL;
+      }
     }
     if (at(this.#unsentBytes, position) > UNSENT_LIMIT_BYTES) return BACKPRESSURE;
     if (at(group.blocked, position) === 1 && group.unsentOf(position) > UNSENT_LIMIT_BYTES) {
@@ -129,7 +132,7 @@ export class StageRun implements Outlet {
     this.#unsent[position] = at(this.#unsent, position) + 1;
     this.#unsentBytes[position] = at(this.#unsentBytes, position) + bytes;
     this.#unsentTotal += 1;
-    if (this.#stream.qos === 1) {
+    if (this.#stream.qos !== 0) {
       this.#inflight[position] = at(this.#inflight, position) + 1;
       this.#inflightTotal += 1;
     }
@@ -161,14 +164,18 @@ export class StageRun implements Outlet {
 
   acked(position: number, entry: number): void {
     const { table } = this.#stream.group;
-    // An acknowledged message was sent, even if nobody has looked at the socket since.
-    const unsent = at(this.#unsent, position);
-    if (unsent !== 0 && at(this.#inflight, position) === unsent) this.#someSent(position, 1);
-    this.#landed(position, 1);
+    this.#answered(position);
     this.meter.add(ACKED, 1);
     this.meter.add(PUBLISHED, 1);
     this.meter.elapsed(SERVICE_TIME, table.sentUs, entry);
     if (this.#paced) this.meter.elapsed(PUBLISH_TIME, table.dueUs, entry);
+  }
+
+  /** The broker answered that it does not take the message. */
+  rejected(position: number, entry: number, reason: string): void {
+    this.unresolved(position, entry);
+    this.#answered(position);
+    this.#fail(position, reason, 1);
   }
 
   /** Notes where every client is when the stage's clock starts, if the stream was running before. */
@@ -193,13 +200,13 @@ export class StageRun implements Outlet {
     this.#landed(position, 1);
   }
 
-  /** The connection went and nothing of the session is kept. */
-  lost(position: number): void {
+  /** The connection went and nothing of the session is kept, or the session itself went. */
+  lost(position: number, reason = CONNECTION_LOST): void {
     const unsent = at(this.#unsent, position);
     const inflight = at(this.#inflight, position);
     this.#fail(position, LOST_BEFORE_SENT, unsent);
     this.#leaveUnsent(position);
-    this.#fail(position, CONNECTION_LOST, inflight - unsent);
+    this.#fail(position, reason, inflight - unsent);
     this.#forgetUnsent(position, unsent);
     this.#landed(position, inflight);
   }
@@ -239,11 +246,11 @@ export class StageRun implements Outlet {
   }
 
   showGauges(): void {
-    if (this.#stream.qos === 1) this.meter.gauge(INFLIGHT, this.#inflightTotal);
+    if (this.#stream.qos !== 0) this.meter.gauge(INFLIGHT, this.#inflightTotal);
     this.meter.gauge(BACKLOG, this.feed.waiting);
   }
 
-  /** At QoS 0, what the kernel has not taken whole may arrive or not. At QoS 1 entries tell. */
+  /** At QoS 0, what the kernel has not taken whole may arrive or not. Above it entries tell. */
   #leaveUnsent(position: number): void {
     const unsent = at(this.#unsent, position);
     if (this.#stream.qos === 0 && unsent > 0) this.#book.unresolvedTail(position, unsent);
@@ -282,6 +289,13 @@ export class StageRun implements Outlet {
     this.#unsentBytes[position] = n === unsent ? 0 : bytes - Math.floor((bytes / unsent) * n);
     this.#unsent[position] = unsent - n;
     this.#unsentTotal -= n;
+  }
+
+  #answered(position: number): void {
+    // An acknowledged message was sent, even if nobody has looked at the socket since.
+    const unsent = at(this.#unsent, position);
+    if (unsent !== 0 && at(this.#inflight, position) === unsent) this.#someSent(position, 1);
+    this.#landed(position, 1);
   }
 
   #landed(position: number, n: number): void {

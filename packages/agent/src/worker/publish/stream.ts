@@ -22,11 +22,13 @@ export class Stream {
   readonly qos: 0 | 1 | 2;
   readonly ackTimeoutUs: number;
   readonly group: PublishGroup;
-  /** QoS 1 messages in flight a client, of all stages: the window does not start anew with a stage. */
+  /** Messages of QoS 1 and 2 in flight a client, of all stages: the window does not start anew with a stage. */
   readonly inflight: Uint16Array;
   /** Live runs, the oldest stage first. */
   readonly runs: StageRun[] = [];
   readonly #source: MessageSource;
+  /** Why the broker would not take the last message; empty where it would. */
+  #refusal = '';
 
   constructor(options: StreamOptions) {
     this.index = options.index;
@@ -46,7 +48,16 @@ export class Stream {
 
   /** Why the last message could not be made. */
   get failure(): string {
-    return this.#source.failure;
+    return this.#refusal === '' ? this.#source.failure : this.#refusal;
+  }
+
+  /** Whether the broker takes the message that was made last. */
+  #isTaken(position: number): boolean {
+    this.#refusal = '';
+    const { clients } = this.group;
+    if (at(clients.limits.isTight, position) === 0) return true;
+    this.#refusal = clients.publishRefusal(position, this.#source.message) ?? '';
+    return this.#refusal === '';
   }
 
   /** Hands a message to its client's socket; gives its payload's bytes, or -1 where it failed. */
@@ -56,7 +67,8 @@ export class Stream {
     const { group } = this;
     const { position } = place;
     const { message } = source;
-    if (this.qos === 1) {
+    if (group.isLimited && !this.#isTaken(position)) return -1;
+    if (this.qos !== 0) {
       const { table } = group;
       const entry = table.acquire(position);
       table.dueUs[entry] = at(dueUs, 0);

@@ -1,4 +1,4 @@
-// Data path: PUBLISH and PUBACK, both ways.
+// Data path: PUBLISH of MQTT 3.1 and 3.1.1, both ways.
 import { byteAt, uint16At } from '../bytes.ts';
 import type { PacketView } from '../packet-framer.ts';
 import type { PublishMessage } from '../publish-message.ts';
@@ -6,8 +6,6 @@ import { PacketType } from '../packet-type.ts';
 import { remainingLengthSize, writeRemainingLength } from '../remaining-length.ts';
 
 const PUBLISH_HEADER = PacketType.publish << 4;
-const PUBACK_HEADER = PacketType.puback << 4;
-export const PUBACK_BYTES = 4;
 
 /** Size of the whole PUBLISH packet on the wire. */
 export function publishSize(message: PublishMessage): number {
@@ -43,13 +41,6 @@ export function writePublish(bytes: Buffer, at: number, message: PublishMessage)
   bytes.set(message.payload, to);
 }
 
-export function writePuback(bytes: Buffer, at: number, packetId: number): void {
-  bytes[at] = PUBACK_HEADER;
-  bytes[at + 1] = 2;
-  bytes[at + 2] = packetId >>> 8;
-  bytes[at + 3] = packetId & 0xff;
-}
-
 /** The fields of a received PUBLISH, over the packet's own bytes. */
 export interface PublishFields {
   bytes: Buffer;
@@ -63,7 +54,9 @@ export interface PublishFields {
   packetId: number;
 }
 
-/** Fills `out` from a PUBLISH and gives null, or what is wrong with it (from a fixed set). */
+/**
+ * Fills `out` from a PUBLISH before MQTT 5 and gives null, or what is wrong with it (from a fixed set).
+ */
 export function readPublish(packet: PacketView, out: PublishFields): string | null {
   const { bytes, header, at, end } = packet;
   const qos = (header >> 1) & 3;
@@ -93,10 +86,4 @@ export function readPublish(packet: PacketView, out: PublishFields): string | nu
   out.retain = (header & 1) !== 0;
   out.packetId = packetId;
   return null;
-}
-
-/** The packet id of a PUBACK [MQTT-3.4], or 0: not well formed. */
-export function readPuback(packet: PacketView): number {
-  if (packet.header !== PUBACK_HEADER || packet.end - packet.at !== 2) return 0;
-  return uint16At(packet.bytes, packet.at);
 }

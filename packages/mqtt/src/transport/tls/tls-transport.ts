@@ -95,6 +95,11 @@ export class TlsTransport implements Transport, WriteOwner {
     this.#socket.destroy();
   }
 
+  /** Node resets no connection below TLS: it ends without a close alert. */
+  reset(): void {
+    this.abort();
+  }
+
   /** All bytes are encrypted at once: the memory is free again when this returns. */
   #write(bytes: Buffer): void {
     const socket = this.#socket;

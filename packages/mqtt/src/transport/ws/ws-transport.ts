@@ -83,6 +83,11 @@ export class WsTransport implements Transport, TransportEvents, ControlFrames {
     this.#below.abort();
   }
 
+  reset(): void {
+    this.#silent = true;
+    this.#below.reset();
+  }
+
   // What the transport below tells.
 
   opened(): void {

@@ -1,4 +1,4 @@
-import { PacketType } from '../packet-type.ts';
+import { PacketType } from './packet-type.ts';
 
 /** Packets without a body [MQTT-3.12, 3.14]. */
 export const PINGREQ = Buffer.from([PacketType.pingreq << 4, 0]);

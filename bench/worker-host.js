@@ -18,9 +18,10 @@ export function monotonicUs() {
 /**
  * Forks a worker with the whole plan as its share.
  * @param {string} planText the plan, as YAML
- * @param {{ execArgv?: string[] }} [options] e.g. heap flags of the process
+ * @param {{ execArgv?: string[], files?: Record<string, string> }} [options] e.g. heap flags of the process;
+ *   contents of the files that the plan names, base64
  */
-export async function startWorker(planText, { execArgv = [] } = {}) {
+export async function startWorker(planText, { execArgv = [], files = {} } = {}) {
   const read = readPlan(planText, { fileName: 'bench.yaml' });
   if (!read.ok) throw new Error(read.errors.map((problem) => problem.message).join('\n'));
   const { plan } = read;
@@ -42,6 +43,7 @@ export async function startWorker(planText, { execArgv = [] } = {}) {
     plan,
     ranges: share.workers[0].groups,
     secrets: {},
+    files,
     clockDomain: 1,
   });
   const answer = await worker.message((m) => m.type === 'ready' || m.type === 'refused');

@@ -94,6 +94,7 @@ export class AgentRun {
         agent: assign.share.agent,
         plan: assign.plan,
         secrets: assign.secrets,
+        files: assign.files ?? {},
         clockDomain: clockDomainHash(facts.clockDomain),
       },
       report: (worker, pid, report) => this.#reported(worker, pid, report),

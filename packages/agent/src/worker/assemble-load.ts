@@ -11,6 +11,7 @@ import type { FromWorker, ToWorker } from './ipc.ts';
 import { GroupLoad } from './load/group-load.ts';
 import type { GroupServices } from './load/group-services.ts';
 import { Recorder } from './measure/recorder.ts';
+import { PlanFiles } from './plan-files.ts';
 import { RenderContext } from './publish/render-context.ts';
 
 type Init = Extract<ToWorker, { type: 'init' }>;
@@ -56,7 +57,8 @@ export function assembleLoad(init: Init, services: LoadServices): AssembledLoad 
     currentStage: (): number => engine?.currentStage() ?? 0,
     sinceStart: (us: number): number => engine?.sinceStart(us) ?? 0,
   };
-  const common = { ...services, plan, recorder, timeline, ledger };
+  const files = new PlanFiles(init.files);
+  const common = { ...services, plan, recorder, timeline, ledger, files };
   const groups = plan.groups.map(
     (_, index) => new GroupLoad({ ...shareOf(init, index), ...common }),
   );
@@ -102,7 +104,7 @@ function shareOf(init: Init, index: number): GroupShare {
     groupIndex: index,
     target,
     order: clientOrder(range, group.clients),
-    context: new RenderContext({ group, shortRun, secrets, vars: plan.vars, seed }),
+    context: new RenderContext({ group, target, shortRun, secrets, vars: plan.vars, seed }),
     runHash: runHash(init.run),
     clockDomain,
     firstSubject: streamsBefore(plan, index),

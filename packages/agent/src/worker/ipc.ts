@@ -24,6 +24,8 @@ export type ToWorker =
       /** The worker's clients, by the group's index. */
       readonly ranges: readonly ClientRange[];
       readonly secrets: Readonly<Record<string, string>>;
+      /** Contents of the files that the plan names, base64. */
+      readonly files: Readonly<Record<string, string>>;
       /** Hash of the host's clock domain, for the stamp. */
       readonly clockDomain: number;
     }

@@ -42,5 +42,11 @@ export const RESERVED_DESCRIPTORS = 64;
 /** Stages a plan may have: a stage's index is one byte in the stamp. */
 export const MAX_STAGES = 255;
 
+/**
+ * TLS contexts that are kept, one a pair of certificate and key: more clients with pairs of their
+ * own read theirs again for each connection.
+ */
+export const TLS_CONTEXTS_MAX = 10_000;
+
 /** How long closing connections may take after `finish`, ms. */
 export const FINISH_LINGER_MS = 300;

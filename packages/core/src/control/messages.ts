@@ -165,6 +165,8 @@ export const fromController = z.discriminatedUnion('type', [
     ]),
     /** Values of `{{env.X}}`, kept out of the plan so that it can be printed. */
     secrets: z.record(z.string(), z.string()),
+    /** Contents of the files that the plan names, base64; left out where it names none. */
+    files: z.record(z.string(), z.string()).optional(),
   }),
   z.strictObject({
     type: z.literal('advance'),

@@ -5,6 +5,7 @@ import type { ClientOrder } from '../clients/client-order.ts';
 import type { PeerClocks } from '../clients/peer-clocks.ts';
 import type { Moment } from '../clock.ts';
 import type { Recorder } from '../measure/recorder.ts';
+import type { PlanFiles } from '../plan-files.ts';
 import type { RenderContext } from '../publish/render-context.ts';
 
 /** What one group's parts in a worker are made with. */
@@ -16,6 +17,7 @@ export interface GroupServices {
   readonly target: MqttTarget;
   readonly order: ClientOrder;
   readonly context: RenderContext;
+  readonly files: PlanFiles;
   readonly recorder: Recorder;
   readonly ledger: WorkerLedger;
   readonly moment: Moment;

@@ -100,7 +100,6 @@ export class MessageSource {
     const { message } = this;
     const context = this.#context;
     context.n = at(this.#order.numbers, position);
-    context.blockN = context.n;
     if (this.#seqs !== null) {
       context.seq = at(this.#seqs, position);
       this.#seqs[position] = context.seq + 1;
@@ -124,7 +123,6 @@ export class MessageSource {
     const clients = this.#topic.isStatic ? 1 : this.#order.count;
     for (let position = 0; position < clients; position++) {
       this.#context.n = this.#order.count === 0 ? 0 : at(this.#order.numbers, position);
-      this.#context.blockN = this.#context.n;
       table.add(this.#topic.render(this.#context));
     }
     return table;

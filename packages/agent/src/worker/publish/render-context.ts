@@ -1,8 +1,10 @@
-import type { Group } from '@squall/core/plan';
+import { AddressSpread } from '@squall/core/partition';
+import type { Group, MqttTarget } from '@squall/core/plan';
 import type { TemplateContext } from '@squall/core/template';
 
 export interface RenderOptions {
   readonly group: Group;
+  readonly target: MqttTarget;
   readonly shortRun: string;
   readonly secrets: Readonly<Record<string, string>>;
   readonly vars: Readonly<Record<string, string>>;
@@ -13,22 +15,29 @@ export interface RenderOptions {
 /** What templates of one group are rendered with; the places of client and message are set before. */
 export class RenderContext implements TemplateContext {
   n = 0;
-  blockN = 0;
   seq = 0;
   readonly clients: number;
   readonly run: string;
   readonly group: string;
   readonly secrets: Readonly<Record<string, string>>;
   readonly vars: Readonly<Record<string, string>>;
+  readonly #spread: AddressSpread;
   #state: number;
 
   constructor(options: RenderOptions) {
-    this.clients = options.group.clients;
+    const { group, target } = options;
+    this.#spread = new AddressSpread(target.spread, target.urls.length, group.clients);
+    this.clients = group.clients;
     this.run = options.shortRun;
-    this.group = options.group.name;
+    this.group = group.name;
     this.secrets = options.secrets;
     this.vars = options.vars;
     this.#state = options.seed >>> 0;
+  }
+
+  /** The client's place among those of its address. */
+  get blockN(): number {
+    return this.#spread.blockNOf(this.n);
   }
 
   get nowMs(): number {

@@ -18,7 +18,13 @@ const disconnected = [...connection, mqtt.Reason.keepAlive, mqtt.Reason.notReadi
 const codes = FAILURE_CODES.map(reasonCodeName);
 const notSent = (why: string) => `${NOT_SENT}${why}`;
 const GIVEN: Readonly<Partial<Record<MetricName, readonly string[]>>> = {
-  protocol_errors: [worker.UNKNOWN_PUBACK, worker.UNKNOWN_SUBACK, worker.UNKNOWN_UNSUBACK],
+  protocol_errors: [
+    worker.UNKNOWN_PUBACK,
+    worker.UNKNOWN_PUBREC,
+    worker.UNKNOWN_PUBCOMP,
+    worker.UNKNOWN_SUBACK,
+    worker.UNKNOWN_UNSUBACK,
+  ],
   connect_failed: [
     ...connection,
     ...Object.values(tls.TLS_REASONS),

@@ -4,7 +4,7 @@ import type { Payload, PublishStream } from '@squall/core/plan';
 import { streamTopics } from '@squall/core/schedule';
 import { DUE, SENT, STAMP_BYTES, type StampConstants, StampWriter } from '@squall/core/stamp';
 import { compileTemplate, type Template } from '@squall/core/template';
-import { type PublishMessage, TopicTable } from '@squall/mqtt';
+import { NO_PROPERTIES, type PublishMessage, TopicTable } from '@squall/mqtt';
 import type { ClientOrder } from '../clients/client-order.ts';
 import { type Moment, momentOf } from '../clock.ts';
 import { at } from '../element.ts';
@@ -69,6 +69,8 @@ export class MessageSource {
       retain: stream.retain,
       dup: false,
       packetId: 0,
+      properties: NO_PROPERTIES,
+      aliases: stream.topicAlias ?? 0,
     };
   }
 

@@ -35,7 +35,7 @@ function runActions(scene: RunScene, exitWith: ExitWith): RunActions {
     },
     check: async (plan, options) => {
       const { checkCommand } = await import('./commands/check.ts');
-      checkCommand(plan, options, terminal);
+      exitWith(await checkCommand(plan, options, terminal));
     },
     remoteRun: async (plan, options) => {
       const { remoteRunCommand } = await import('./commands/remote-run.ts');

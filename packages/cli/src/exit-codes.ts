@@ -6,6 +6,10 @@ export const EXIT = {
   internal: 1,
   usage: 2,
   planInvalid: 104,
+  /** The broker does not do what the plan wants of it. */
+  fail: 99,
+  /** It could not be seen whether it does. */
+  inconclusive: 112,
   agents: 113,
   /** Ended by a signal before there was a report to take the code from. */
   signal: 105,

@@ -130,6 +130,10 @@ function addCheck(program: Command, actions: Actions): void {
       splitSize,
     )
     .option('--print', 'print the plan as squall understands it, as JSON')
+    .option(
+      '--connect',
+      'ask the brokers, too: one client of each group connects, subscribes and sends, and looks for what comes back',
+    )
     .option('--var <key=value>', 'set a variable of the plan (can be repeated)', keyValue)
     .option('--scale <factor>', 'as in run: show the plan at this scale', scaleFactor)
     .addHelpText('after', CHECK_EXAMPLES)
@@ -305,6 +309,10 @@ Examples:
   squall check plan.yaml                     every problem with line, column and a hint
   squall check plan.yaml --split 5x2         who gets which clients, for 5 agents of 2 workers
   squall check plan.yaml --scale 0.01 --print
+  squall check plan.yaml --connect           before any load: does the broker do what the plan wants?
+
+Exit codes: 0 right · 104 the plan is wrong · with --connect: 99 a broker refuses, or a message does not come back
+  112 it could not be seen (QoS 0, and nobody may subscribe)
 `;
 
 const CONTROLLER_EXAMPLES = `

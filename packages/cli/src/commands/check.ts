@@ -1,35 +1,58 @@
 import { type AgentShare, split } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
+import { EXIT } from '../exit-codes.ts';
 import type { SplitSize } from '../option-values.ts';
-import { loadPlan } from '../plan-file.ts';
+import { type LoadedPlan, loadPlan } from '../plan-file.ts';
+import { agentName } from '../processes/local-fleet.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { textTable } from '../terminal/text-table.ts';
-import { agentName } from '../processes/local-fleet.ts';
+import { trialExitCode, trialText } from '../terminal/trial-text.ts';
 
 export interface CheckOptions {
   readonly split?: SplitSize;
   readonly print?: true;
   readonly var?: Readonly<Record<string, string>>;
   readonly scale?: number;
+  readonly connect?: true;
 }
 
+/** Letters and digits of what stands for `{{run}}` in a trial: no run's id. */
+const TRIAL_DIGITS = 5;
+
 /**
- * `squall check`: says that a plan is right, or throws with all that is wrong.
+ * `squall check`: says that a plan is right, or throws with all that is wrong. With `--connect` its
+ * brokers are asked, too. @returns the exit code.
  * @throws PlanRefused
  */
-export function checkCommand(file: string, options: CheckOptions, terminal: Terminal): void {
+export async function checkCommand(
+  file: string,
+  options: CheckOptions,
+  terminal: Terminal,
+): Promise<number> {
   // A plan is often checked where its secrets are not: worth a word, no fault of the plan.
   const loaded = loadPlan({
     file,
     vars: options.var,
     scale: options.scale,
     env: process.env,
-    missingEnv: 'warning',
+    missingEnv: options.connect ? 'error' : 'warning',
   });
   for (const warning of loaded.warnings) terminal.error(`${warning}\n`);
   if (options.print) terminal.print(`${JSON.stringify(loaded.plan, null, 2)}\n`);
   if (options.split !== undefined) terminal.print(splitText(loaded.plan, options.split));
   if (!options.print) terminal.print(`${terminal.style.green('ok')}  ${loaded.about}\n`);
+  return options.connect ? connect(loaded, terminal) : EXIT.ok;
+}
+
+/** One client of each group tries what its plan wants of the broker. */
+async function connect({ plan, secrets }: LoadedPlan, terminal: Terminal): Promise<number> {
+  const { tryPlan } = await import('@squall/agent/trial');
+  const shortRun = `try${Math.random()
+    .toString(36)
+    .slice(2, 2 + TRIAL_DIGITS)}`;
+  const trials = await tryPlan({ plan, secrets, files: {}, shortRun });
+  terminal.print(trialText(trials, terminal.style));
+  return trialExitCode(trials);
 }
 
 /** Who gets which clients: one line a worker and group, clients counted from 1 as `{{n}}` does. */

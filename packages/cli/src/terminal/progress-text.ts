@@ -8,10 +8,15 @@ const RATES: readonly MetricName[] = ['sent', 'acked', 'received'];
 /** Each of these is trouble as soon as it is not 0. */
 const TROUBLE: readonly MetricName[] = [
   'connect_failed',
+  'connect_missed',
   'disconnected',
+  'takeover_failed',
   'dropped',
   'publish_failed',
+  'request_failed',
+  'answer_failed',
   'subscribe_failed',
+  'unsubscribe_failed',
 ];
 const BAR_WIDTH = 24;
 const LABEL_WIDTH = 9;

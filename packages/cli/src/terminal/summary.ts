@@ -106,8 +106,29 @@ function deliveryLines({ ledger }: Report, style: Style): string[] {
   return [...table, ...moreLine(ledger.length - shown.length)];
 }
 
-const COUNTERS = ['connected', 'planned', NOT_DUE, 'sent', 'acked', 'received', 'dropped'] as const;
-const FAILED = ['connect_failed', 'publish_failed', 'subscribe_failed', 'disconnected'] as const;
+const COUNTERS = [
+  'connected',
+  'session_present',
+  'takeovers',
+  'planned',
+  NOT_DUE,
+  'sent',
+  'acked',
+  'responses',
+  'received',
+  'dropped',
+] as const;
+const FAILED = [
+  'connect_failed',
+  'connect_missed',
+  'takeover_failed',
+  'publish_failed',
+  'request_failed',
+  'answer_failed',
+  'subscribe_failed',
+  'unsubscribe_failed',
+  'disconnected',
+] as const;
 
 function groupLines({ groups, stages }: Report, style: Style): string[] {
   const cutShort = stages.some(({ endedBy }) => CUT_SHORT.includes(endedBy));
@@ -133,9 +154,11 @@ function groupLines({ groups, stages }: Report, style: Style): string[] {
 
 const TIMES = [
   'connect_time',
+  'recovery_time',
   'lateness',
   'publish_time',
   'service_time',
+  'response_time',
   'delivery_time',
 ] as const;
 const NO_DUE_TIMES = [

@@ -1,0 +1,1 @@
+export { type GroupTrial, type TrialStep, tryPlan } from './try-plan.ts';

@@ -1,0 +1,132 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'vitest';
+import { brokerTest } from '../../fixtures/broker-test.ts';
+import { type Answer, connack, FakeBroker } from '../../fixtures/fake-broker.ts';
+import { Mosquitto } from '../../fixtures/mosquitto.ts';
+import { squall, type SquallResult, Workspace } from '../../fixtures/squall.ts';
+
+/** A person waits for it: whatever is wrong is told within this time. */
+const LIMIT_S = 15;
+
+interface Needs {
+  readonly url: string;
+  readonly subscribe?: string;
+  readonly qos?: number;
+}
+
+/** Publishers, and readers where a filter is given. */
+function plan({ url, subscribe, qos = 1 }: Needs): Record<string, unknown> {
+  const readers = { target: 'broker', clients: 10, subscribe: { topic: subscribe, qos } };
+  const publish = { topic: 'up/{{n}}', qos, payload: '64B', every: '1s' };
+  return {
+    squall: 1,
+    name: 'trial',
+    targets: { broker: { protocol: 'mqtt', urls: [url] } },
+    groups: {
+      ...(subscribe === undefined ? {} : { readers }),
+      devices: { target: 'broker', clients: 10, publish },
+    },
+    stages: [{ name: 'publish', run: { devices: 'publish' }, for: '10s' }],
+  };
+}
+
+async function check(workspace: Workspace, needs: Needs): Promise<SquallResult> {
+  return squall(['check', workspace.plan(plan(needs)), '--connect']);
+}
+
+brokerTest.concurrent(
+  'all is well: connected, granted, acknowledged, and seen to come back',
+  async ({ broker, workspace, expect }) => {
+    // Of the readers, the one is taken that is to see it: here the third.
+    const result = await check(workspace, { url: broker.url, subscribe: 'up/{{n - 2}}' });
+    expect(result.stdout).toMatch(/readers {2}try\w+-readers-3 at mqtt:\/\/127\.0\.0\.1/);
+    expect(result.stdout).toContain('up/1 (QoS 1) granted');
+    expect(result.stdout).toContain('up/1 (QoS 1, 64 bytes) acknowledged');
+    expect(result.stdout).toContain('up/1 came to group readers');
+    expect(result.code).toBe(0);
+
+    const alone = await check(workspace, { url: broker.url, qos: 0 });
+    expect(alone.stdout).toContain('up/1 came to its own client');
+    expect(alone.code).toBe(0);
+  },
+);
+
+test.concurrent('nobody there, nobody of that name, nobody who answers', async ({ expect }) => {
+  const workspace = new Workspace();
+  const silent = await FakeBroker.start(() => undefined);
+  const cases = [
+    ['mqtt://127.0.0.1:1', 'connection refused', 'nothing listens there'],
+    ['mqtt://no-such-host.invalid', 'host name', 'getent hosts'],
+    [silent.url, 'timed out', 'a firewall, a wrong port, or a broker that is stuck'],
+  ] as const;
+  await Promise.all(
+    cases.map(async ([url, reason, hint]) => {
+      const result = await check(workspace, { url });
+      expect(result.stdout).toContain(`devices: connect failed at ${url}`);
+      expect(result.stdout).toContain(reason);
+      expect(result.stdout).toContain(hint);
+      expect(result.code).toBe(99);
+      expect(result.seconds).toBeLessThan(LIMIT_S);
+    }),
+  );
+  await silent.dispose();
+  workspace.dispose();
+});
+
+/** Takes everybody, refuses each subscription, acknowledges what is published. */
+const refusing: Answer = ({ type, bytes }, socket) => {
+  if (type === 1) socket.write(connack(0));
+  if (type === 8) socket.write(Buffer.from([0x90, 3, bytes[2] ?? 0, bytes[3] ?? 0, 0x80]));
+  // Topic `up/1` and its length, then the packet id.
+  if (type === 3 && ((bytes[0] ?? 0) & 6) === 2) {
+    socket.write(Buffer.from([0x40, 2, bytes[8] ?? 0, bytes[9] ?? 0]));
+  }
+};
+
+test.concurrent('refused by a code: CONNACK, SUBACK', async ({ expect }) => {
+  const workspace = new Workspace();
+  const locked = await FakeBroker.start(({ type }, socket) => {
+    if (type === 1) socket.end(connack(4));
+  });
+  const mute = await FakeBroker.start(refusing);
+  const [password, subscription, unseen, acknowledged] = await Promise.all([
+    check(workspace, { url: locked.url }),
+    check(workspace, { url: mute.url, subscribe: 'up/+' }),
+    check(workspace, { url: mute.url, qos: 0 }),
+    check(workspace, { url: mute.url, qos: 1 }),
+  ]);
+  expect(password.stdout).toContain('bad user name or password (0x04)');
+  expect(password.stdout).toContain('set username and password of the group');
+  expect(password.code).toBe(99);
+  expect(subscription.stdout).toContain('readers: subscribe failed');
+  expect(subscription.stdout).toContain('up/+: subscription refused (0x80)');
+  expect(subscription.stdout).toContain('look at the access rules');
+  expect(subscription.code).toBe(99);
+  expect(unseen.stdout).toContain('could not be seen');
+  expect(unseen.stdout).toContain('at QoS 0 nothing tells whether it arrived');
+  expect(unseen.code).toBe(112);
+  expect(acknowledged.stdout).toContain('the broker acknowledged it');
+  expect(acknowledged.code).toBe(0);
+  await Promise.all([locked.dispose(), mute.dispose()]);
+  workspace.dispose();
+});
+
+brokerTest.concurrent(
+  'no message comes back: who was subscribed to what, and what was sent',
+  // Only for the reason why there is no Mosquitto here.
+  async ({ broker: _broker, workspace, expect }) => {
+    const rules = path.join(workspace.folder, 'rules');
+    writeFileSync(rules, 'topic write up/#\n');
+    const broker = await Mosquitto.start([`acl_file ${rules}`]);
+    const result = await check(workspace, { url: broker.url, subscribe: 'up/+' });
+    await broker.dispose();
+    expect(result.stdout).toContain('devices: come back failed');
+    expect(result.stdout).toContain(
+      'no message on up/1 within 2500 ms, though group readers is subscribed to up/+',
+    );
+    expect(result.stdout).toContain('look at its access rules');
+    expect(result.code).toBe(99);
+    expect(result.seconds).toBeLessThan(LIMIT_S);
+  },
+);

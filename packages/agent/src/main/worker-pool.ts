@@ -36,7 +36,7 @@ interface Member {
   readonly process: WorkerProcess;
   state: WorkerState;
   heardUs: number;
-  /** Its load is over and its ledger is on its way. */
+  /** It was told to finish, and the rest of its ledger is on its way. */
   givesLedger: boolean;
 }
 
@@ -108,6 +108,8 @@ export class WorkerPool {
   async finish(): Promise<void> {
     const { ledgerUs, workerFinishUs } = this.#options.limits;
     clearInterval(this.#watchTimer);
+    // Pages before this are of what was sent.
+    for (const member of this.#members) member.givesLedger = false;
     this.send({ type: 'finish' });
     await this.#until(() => this.#members.every(isDone), workerFinishUs);
     for (const member of this.#members) {

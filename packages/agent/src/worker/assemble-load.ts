@@ -50,6 +50,9 @@ export function assembleLoad(init: Init, services: LoadServices): AssembledLoad 
     worker: init.worker,
     runHash: runHash(init.run),
     moment: services.moment,
+    clockDomain: init.clockDomain,
+    shortRun: init.shortRun,
+    secrets: init.secrets,
   });
   // Groups look at the timeline, which belongs to the engine, which is made of the groups.
   let engine: Engine | null = null;

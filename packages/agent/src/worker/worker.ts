@@ -1,4 +1,4 @@
-import type { LedgerPage } from '@squall/core/ledger/worker';
+import type { LedgerPage, WorkerPages } from '@squall/core/ledger/worker';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
 import { type AssembledLoad, assembleLoad } from './assemble-load.ts';
 import { PeerClocks } from './clients/peer-clocks.ts';
@@ -37,8 +37,12 @@ export class Worker {
   readonly #peers = new PeerClocks(this.#moment);
   readonly #delay = new LoopDelay();
   #load: Load | null = null;
-  /** Of the ledger, once the load is over: the next page is made when it is asked for. */
-  #pages: Iterator<LedgerPage, void> | null = null;
+  /** Of the ledger, once nothing is sent any more: the next page is made when it is asked for. */
+  #pages: WorkerPages | null = null;
+  #next: Iterator<LedgerPage, void> | null = null;
+  #finishing = false;
+  /** A page is on its way, and `next_page` will come. */
+  #pageIsOut = false;
 
   constructor(platform: WorkerPlatform) {
     this.#platform = platform;
@@ -52,6 +56,7 @@ export class Worker {
       return;
     }
     if (message.type === 'next_page') {
+      this.#pageIsOut = false;
       this.#givePage();
       return;
     }
@@ -112,8 +117,10 @@ export class Worker {
       wake: () => pacer?.wake(),
       reports: {
         started: (skewUs) => this.#platform.send({ type: 'started', skewUs }),
-        stageState: (stage, state, failed) =>
-          this.#platform.send({ type: 'stage_state', stage, state, failed }),
+        stageState: (stage, state, failed) => {
+          this.#platform.send({ type: 'stage_state', stage, state, failed });
+          if (state === 'drained') this.#beginPages();
+        },
         slice: (slice) => {
           const loopDelayP99Us = this.#delay.takeP99Us();
           this.#platform.send({ type: 'slice', slice, loopDelayP99Us });
@@ -127,22 +134,36 @@ export class Worker {
   #finish(load: Load): void {
     load.engine.finish();
     load.pacer.stop();
+    this.#beginPages();
     this.#load = null;
+    this.#finishing = true;
+    this.#givePage();
+  }
+
+  /** What was sent is final once nothing is on its way to a broker; what arrives, at the end. */
+  #beginPages(): void {
+    const load = this.#load;
+    if (load === null || this.#pages !== null) return;
     const nowUs = momentOf(this.#moment);
     const startUs = nowUs - load.engine.sinceStart(nowUs);
     this.#pages = load.ledger.pages({ domain: load.clockDomain, startUs });
+    this.#next = this.#pages.sent();
     this.#givePage();
   }
 
   #givePage(): void {
-    const next = this.#pages?.next();
-    if (next === undefined) return;
+    if (this.#pageIsOut || this.#next === null) return;
+    const next = this.#next.next();
     if (next.done !== true) {
+      this.#pageIsOut = true;
       this.#platform.send({ type: 'ledger', page: next.value });
       return;
     }
+    if (!this.#finishing) return;
+    this.#next = this.#pages?.arrived() ?? null;
     this.#pages = null;
-    this.#leave();
+    if (this.#next === null) this.#leave();
+    else this.#givePage();
   }
 
   #leave(): void {

@@ -97,6 +97,7 @@ const UNREADABLE: LedgerResult = {
   rows: [],
   outside: [],
   apart: { unstamped: 0, outside: 0, replayed: 0, untracked: 0 },
+  sessionsLost: [],
   perSubscription: null,
   missing: [
     'the values of {{env.…}} in topics: a controller that was started again does not have them',

@@ -13,9 +13,17 @@ export { hasWildcard, matchesFilter, sharedFilter } from './matches-filter.ts';
 export type { LedgerPage, PageClock } from './page.ts';
 export { MAX_FRAME_PAGES, readLedgerPages } from './page-codec.ts';
 export { PublisherBook, PublisherLedger } from './publisher-ledger.ts';
-export { type LedgerExample, type LedgerResult, type LedgerRow, UNKNOWN_SENDER } from './row.ts';
+export {
+  type LedgerExample,
+  ledgerFigures,
+  type LedgerResult,
+  type LedgerRow,
+  UNKNOWN_SENDER,
+} from './row.ts';
+export { PlanNames } from './plan-names.ts';
 export { type Arrival, SubscriberBook } from './subscriber-book.ts';
 export { SubscriberLedger, type SubscriberLedgerOptions } from './subscriber-ledger.ts';
 export { sumStages } from './sum-stages.ts';
 export { TopicIndex } from './topic-index.ts';
-export { workerPages, type WorkerPagesOptions } from './worker-pages.ts';
+export { topicsOf } from './worker-ledger.ts';
+export { WorkerPages, type WorkerPagesOptions } from './worker-pages.ts';

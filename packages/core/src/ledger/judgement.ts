@@ -8,23 +8,36 @@ export interface LedgerJudgement {
   readonly failures: readonly string[];
   /** Lead to `inconclusive` where nothing failed. */
   readonly inconclusive: readonly string[];
+  /** Why the figures are not all there: thresholds on them cannot be judged. */
+  readonly doubts: readonly string[];
   /** Worth knowing, no harm to the verdict. */
   readonly notes: readonly string[];
 }
 
 /**
  * What must hold even where no threshold says so: nothing lost at QoS ≥ 1, nothing duplicated at
- * QoS 2, nothing corrupted. Stages with `warmup: true` are left out, but named in a note.
+ * QoS 2, nothing corrupted or on a wrong topic. Stages with `warmup: true` are left out, but named in
+ * a note. Where it cannot be said whether it holds, the run is inconclusive: of what is lost at QoS 0
+ * nothing is asked, so what cannot be verified there is a note.
  */
 export function judgeLedger(result: LedgerResult, plan: Pick<Plan, 'stages'>): LedgerJudgement {
   const isWarmup = (row: LedgerRow): boolean => plan.stages[row.stage]?.warmup === true;
   const judged = sumStages(result.rows.filter((row) => !isWarmup(row)));
   const warmup = sumStages(result.rows.filter(isWarmup));
+  const asked = judged.filter(({ qos }) => qos > 0);
+  const unasked = judged.filter(({ qos }) => qos === 0);
+  const lacks = lacking(result);
+  // Without a row nobody knows by which QoS it would have been.
+  const isLacking = judged.length === 0 || asked.length > 0;
   return {
     failures: judged.flatMap(failuresOf),
-    inconclusive: [...judged.flatMap(doubtsOf), ...lacking(result)],
+    inconclusive: [...asked.flatMap(doubtsOf), ...(isLacking ? lacks : [])],
+    doubts: [...judged.flatMap(doubtsOf), ...lacks],
     notes: [
+      ...unasked.flatMap(doubtsOf),
+      ...(isLacking ? [] : lacks),
       ...judged.flatMap(notesOf),
+      ...result.sessionsLost.map(sessionsNote),
       ...warmup.flatMap(failuresOf).map((text) => `in warm-up, not judged: ${text}`),
       ...result.outside.map(({ subject, reason }) => `${subject} is outside the ledger: ${reason}`),
     ],
@@ -33,19 +46,15 @@ export function judgeLedger(result: LedgerResult, plan: Pick<Plan, 'stages'>): L
 
 /** One row by itself: what fails it, and what keeps it from being judged. */
 export function judgeRow(row: LedgerRow): { failures: string[]; doubts: string[] } {
-  return { failures: failuresOf(row), doubts: doubtsOf(row) };
+  return { failures: failuresOf(row), doubts: row.qos > 0 ? doubtsOf(row) : [] };
 }
 
 function failuresOf(row: LedgerRow): string[] {
-  const { qos, lost, expected, lostDisconnected, duplicated, corrupted } = row;
+  const { qos, lost, expected, duplicated, corrupted, wrongTopic } = row;
   const failures: string[] = [];
   if (qos >= 1 && lost > 0) {
-    const away =
-      lostDisconnected === 0
-        ? ''
-        : `, ${count(lostDisconnected)} of them while the subscriber was disconnected`;
     failures.push(
-      `${way(row)}: ${count(lost)} of ${messages(expected)} lost at QoS ${qos}${away}${example(row, 'lost')}`,
+      `${way(row)}: ${count(lost)} of ${messages(expected)} lost at QoS ${qos}${around(row)}${example(row, 'lost')}`,
     );
   }
   if (qos === 2 && duplicated > 0) {
@@ -56,7 +65,23 @@ function failuresOf(row: LedgerRow): string[] {
   if (corrupted > 0) {
     failures.push(`${way(row)}: ${messages(corrupted)} corrupted${example(row, 'corrupted')}`);
   }
+  if (wrongTopic > 0) {
+    failures.push(
+      `${way(row)}: ${messages(wrongTopic)} on another topic than the one published to${example(row, 'wrongTopic')}`,
+    );
+  }
   return failures;
+}
+
+/** What befell the subscribers around what they lost. */
+function around({ lostDisconnected, lostSession }: LedgerRow): string {
+  const away =
+    lostDisconnected === 0
+      ? ''
+      : `, ${count(lostDisconnected)} of them while the subscriber was disconnected`;
+  return lostSession === 0
+    ? away
+    : `${away}, ${count(lostSession)} as the broker had lost its session`;
 }
 
 function doubtsOf(row: LedgerRow): string[] {
@@ -96,6 +121,19 @@ function notesOf(row: LedgerRow): string[] {
       `${way(row)}: ${messages(row.copies)} came as further copies for overlapping subscriptions, as MQTT allows`,
     );
   }
+  if (row.wrongQos > 0) {
+    notes.push(
+      `${way(row)}: ${messages(row.wrongQos)} by another QoS than the lower one of published and granted${example(row, 'wrongQos')}`,
+    );
+  }
+  if (row.expired > 0) {
+    notes.push(
+      `${way(row)}: ${messages(row.expired)} may have expired while the subscriber was away, and did not come`,
+    );
+  }
+  if (row.refused > 0) {
+    notes.push(`${way(row)}: ${messages(row.refused)} not expected, as the broker refused them`);
+  }
   if (row.foreign > 0) notes.push(`${way(row)}: ${messages(row.foreign)} of others than this run`);
   if (row.unexpected > 0) {
     notes.push(`${way(row)}: ${messages(row.unexpected)} on no subscription that was granted`);
@@ -106,6 +144,11 @@ function notesOf(row: LedgerRow): string[] {
     );
   }
   return notes;
+}
+
+function sessionsNote({ subject, clients }: LedgerResult['sessionsLost'][number]): string {
+  const what = clients === 1 ? '1 session' : `${count(clients)} sessions`;
+  return `${subject}: ${what} that should have been kept lost by the broker`;
 }
 
 function way({ from, to }: LedgerRow): string {

@@ -7,8 +7,20 @@ export const MAX_RANGES = 1_048_576;
 /** Gaps that are listed for one pair. Older ones are closed: counted, but no longer told apart. */
 export const MAX_GAPS_A_PAIR = 1_024;
 
+/** Words of 32 messages that one worker keeps of what comes through shared subscriptions: 32 MB. */
+export const MAX_SHARED_WORDS = 8_388_608;
+
+/** The same on the controller, where each word stands once for all workers. */
+export const MAX_JOINED_SHARED_WORDS = 33_554_432;
+
+/** Topics of publishers that one worker keeps a checksum of, to see that messages come on their own. */
+export const MAX_KNOWN_TOPICS = 4_194_304;
+
 /** Ranges of unresolved messages of one client, stream and stage. What is beyond is counted as unlisted. */
 export const MAX_UNRESOLVED_A_PUBLISHER = 4_096;
+
+/** Words of one publisher in one row of a page: at worst twice as many numbers. */
+export const MAX_ROW_WORDS = MAX_UNRESOLVED_A_PUBLISHER;
 
 /** Moments in a stage at which a publisher's numbers are noted, so that late subscribers can be placed. */
 export const MAX_MARKS = 4;
@@ -18,6 +30,9 @@ export const MAX_PAGE_NUMBERS = 60_000;
 
 /** Numbers in a page that arrives: the line above and the longest record that may cross it. */
 export const MAX_PAGE_NUMBERS_READ = MAX_PAGE_NUMBERS + 2 * MAX_UNRESOLVED_A_PUBLISHER + 100;
+
+/** Streams × stages, and filters, that one edge names. */
+export const MAX_EDGE_ROWS = 10_000;
 
 /** Pages of one worker. */
 export const MAX_PAGES = 1_000_000;

@@ -8,6 +8,7 @@ import {
   whole,
 } from '../metrics/frame-fields.ts';
 import {
+  MAX_EDGE_ROWS,
   MAX_MARKS,
   MAX_PAGE_NUMBERS_READ,
   MAX_PAGES,
@@ -17,16 +18,21 @@ import {
 import {
   type ArrivalExample,
   EXAMPLE_KINDS,
+  FIRST_FIELDS,
+  HELD_FIELDS,
   type LedgerPage,
   PAIR_DETAILS,
   PAIR_FIELDS,
   type PageBody,
   type PageClock,
   PUBLISHER_FIELDS,
+  SHARE_FIELDS,
   SUBSCRIBER_FIELDS,
   type Tally,
   TALLY_KINDS,
 } from './page.ts';
+import { GAP_FLAGS } from './pair-table.ts';
+import { readRuns } from './share-runs.ts';
 
 /** Pages of one frame. */
 export const MAX_FRAME_PAGES = 64;
@@ -68,14 +74,25 @@ function readBody(page: Fields): PageBody {
   switch (text(page['kind'], 'pages[].kind')) {
     case 'publishers':
       return readPublishers(page);
+    case 'edge':
+      return {
+        kind: 'edge',
+        firsts: numbersOf(page['firsts'], 'pages[].firsts', FIRST_FIELDS),
+        held: numbersOf(page['held'], 'pages[].held', HELD_FIELDS),
+      };
     case 'subscribers':
       return readSubscribers(page);
     case 'pairs':
       return { kind: 'pairs', rows: rowsOf(page, pairRowLength) };
+    case 'shares':
+      return readShares(page);
     case 'tallies':
       return readTallies(page);
     default:
-      throw refuse('pages[].kind', 'is none of publishers, subscribers, pairs, tallies');
+      throw refuse(
+        'pages[].kind',
+        'is none of publishers, edge, subscribers, pairs, shares, tallies',
+      );
   }
 }
 
@@ -102,8 +119,36 @@ function readSubscribers(page: Fields): PageBody {
     kind: 'subscribers',
     group: below(page['group'], 'pages[].group', MAX_FILTERS),
     filters,
+    sessionsLost: whole(page['sessionsLost'], 'pages[].sessionsLost', 0),
     rows: rowsOf(page, () => SUBSCRIBER_FIELDS + 2 * filters),
   };
+}
+
+function readShares(page: Fields): PageBody {
+  return {
+    kind: 'shares',
+    share: text(page['share'], 'pages[].share'),
+    stream: below(page['stream'], 'pages[].stream', MAX_STREAMS),
+    stage: below(page['stage'], 'pages[].stage', MAX_STAGES),
+    rows: rowsOf(page, (rows, at) => {
+      const [first, count] = [rows[at + 2] ?? 0, rows[at + 3] ?? 0];
+      const from = at + SHARE_FIELDS;
+      if (from + count > rows.length) throw refuse('pages[].rows', 'ends in a row');
+      const words = readRuns({ rows, from, to: from + count }, (_, word) => {
+        if (word > MAX_SEQ) throw refuse('pages[].rows', 'has a word of more than 32 bits');
+      });
+      if (words < 0 || first > MAX_SEQ / 32) {
+        throw refuse('pages[].rows', 'has bits that are not whole');
+      }
+      return SHARE_FIELDS + count;
+    }),
+  };
+}
+
+function numbersOf(value: unknown, path: string, fields: number): readonly number[] {
+  const numbers = list(value, path, MAX_EDGE_ROWS * fields).map((number) => whole(number, path, 0));
+  if (numbers.length % fields !== 0) throw refuse(path, 'ends in a row');
+  return numbers;
 }
 
 function pairRowLength(rows: readonly number[], at: number): number {
@@ -116,7 +161,7 @@ function pairRowLength(rows: readonly number[], at: number): number {
   if (unique === 0 || unique > next)
     throw refuse('pages[].rows', 'has a pair that does not add up');
   const gaps = at + PAIR_FIELDS + PAIR_DETAILS - 1;
-  const missing = checkFalling(rows, { at: gaps, top: next, shift: 2 });
+  const missing = checkFalling(rows, { at: gaps, top: next, shift: GAP_FLAGS });
   if (missing > next - unique) throw refuse('pages[].rows', 'has gaps that do not add up');
   return PAIR_FIELDS + PAIR_DETAILS + 2 * (rows[gaps] ?? 0);
 }

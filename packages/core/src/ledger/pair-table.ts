@@ -1,5 +1,6 @@
 // Data path: one look-up and one update for each message received.
 import { at } from './element.ts';
+import { hashWords } from './hash-words.ts';
 import { MAX_GAPS_A_PAIR, MAX_PAIRS } from './limits.ts';
 import { RangeLists } from './range-lists.ts';
 
@@ -22,6 +23,11 @@ const STATE = 11;
 const LOSSES_MASK = 0xffff;
 const AMBIGUOUS_BIT = 1 << 16;
 const VISITED_BIT = 1 << 17;
+const COUNTED_BIT = 1 << 18;
+/** QoS by which messages may come, the lowest and the highest, of two bits each. */
+const LOW_QOS_SHIFT = 19;
+const HIGH_QOS_SHIFT = 21;
+const QOS_BITS = (15 << LOW_QOS_SHIFT) >>> 0;
 
 const CHUNK_BITS = 12;
 const CHUNK_RECORDS = 1 << CHUNK_BITS;
@@ -38,8 +44,13 @@ export const ARRIVED_AGAIN = 2;
 /** A retained copy of a message that had come before: the broker's habit, not a duplicate. */
 export const ARRIVED_REPLAY = 3;
 
-/** A range that spans a lost connection of the subscriber, `RangeLists.flag`. */
+/** Bits of `RangeLists.flag`: what befell the subscriber between the messages around a gap. */
 export const GAP_DISCONNECTED = 1;
+/** The broker lost its session. */
+export const GAP_SESSION_LOST = 2;
+/** It was away for so long that messages may have expired. */
+export const GAP_EXPIRED = 4;
+export const GAP_FLAGS = 8;
 
 /** Who published what to whom: the key of a pair. */
 export interface PairKey {
@@ -56,6 +67,8 @@ export interface PairKey {
 export interface Receipt {
   /** Connections that the subscriber has lost so far, at most 65,535. */
   losses: number;
+  /** Flags of the gap, should there be one before this message. */
+  absence: number;
   /** A copy that the broker kept for new subscriptions, which says nothing about order. */
   retained: boolean;
 }
@@ -141,7 +154,7 @@ export class PairTable {
     const next = at(chunk, base + NEXT);
     if (!receipt.retained) noteLowest(chunk, base, seq);
     if (seq < next) return this.#arriveBelow(record, seq, receipt.retained);
-    if (seq > next) this.#openGap(record, seq, receipt.losses);
+    if (seq > next) this.#openGap(record, seq, receipt.absence);
     const state = at(chunk, base + STATE);
     chunk[base + STATE] = (state & ~LOSSES_MASK) | receipt.losses;
     chunk[base + NEXT] = seq + 1;
@@ -211,6 +224,30 @@ export class PairTable {
     return (this.#word(record, STATE) & AMBIGUOUS_BIT) !== 0;
   }
 
+  /** Says of a new record that its arrivals are among those that the end of a run waits for. */
+  setCounted(record: number): void {
+    const base = (record & CHUNK_MASK) * STRIDE;
+    const chunk = this.#chunk(record);
+    chunk[base + STATE] = at(chunk, base + STATE) | COUNTED_BIT;
+  }
+
+  /** Says of a new record by which QoS its messages must come. */
+  setQos(record: number, low: number, high: number): void {
+    const base = (record & CHUNK_MASK) * STRIDE;
+    const chunk = this.#chunk(record);
+    const others = at(chunk, base + STATE) & ~QOS_BITS;
+    chunk[base + STATE] = others | (low << LOW_QOS_SHIFT) | (high << HIGH_QOS_SHIFT);
+  }
+
+  allowsQos(record: number, qos: number): boolean {
+    const state = this.#word(record, STATE);
+    return qos >= ((state >>> LOW_QOS_SHIFT) & 3) && qos <= ((state >>> HIGH_QOS_SHIFT) & 3);
+  }
+
+  isCounted(record: number): boolean {
+    return (this.#word(record, STATE) & COUNTED_BIT) !== 0;
+  }
+
   /** Marks a record, for one who joins tables and looks for what is left. */
   visit(record: number): void {
     const base = (record & CHUNK_MASK) * STRIDE;
@@ -271,7 +308,7 @@ export class PairTable {
   }
 
   /** Everything from the number that was expected up to `seq` is missing. */
-  #openGap(record: number, seq: number, losses: number): void {
+  #openGap(record: number, seq: number, absence: number): void {
     const chunk = this.#chunk(record);
     const base = (record & CHUNK_MASK) * STRIDE;
     const { gaps } = this;
@@ -280,8 +317,7 @@ export class PairTable {
       this.#close(chunk, base, seq);
       return;
     }
-    const before = at(chunk, base + STATE) & LOSSES_MASK;
-    gaps.setFlag(head, before === losses ? 0 : GAP_DISCONNECTED);
+    gaps.setFlag(head, absence);
     chunk[base + GAPS] = head;
     const count = at(chunk, base + GAP_COUNT) + 1;
     chunk[base + GAP_COUNT] = count;
@@ -347,7 +383,7 @@ export class PairTable {
   #hashOfRecord(record: number): number {
     const chunk = this.#chunk(record);
     const base = (record & CHUNK_MASK) * STRIDE;
-    return mixed(
+    return hashWords(
       at(chunk, base + SUBSCRIBER),
       at(chunk, base + STREAM),
       at(chunk, base + PUBLISHER),
@@ -390,16 +426,5 @@ function place(slots: Uint32Array, record: number, hash: number): void {
 }
 
 function hashOf(key: PairKey): number {
-  return mixed(key.subscriber, (key.stream << 8) | key.stage, key.publisher);
-}
-
-/**
- * Three words as one, well spread in its low bits: multiply and fold, as in MurmurHash3. Signed, as a
- * number that fits 31 bits is never boxed.
- */
-function mixed(a: number, b: number, c: number): number {
-  let hash = Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca77) ^ Math.imul(c, 0xc2b2ae3d);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
+  return hashWords(key.subscriber, (key.stream << 8) | key.stage, key.publisher);
 }

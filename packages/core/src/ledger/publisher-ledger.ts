@@ -34,7 +34,7 @@ export class PublisherLedger {
  * a gap as they are handed to the socket, so the count alone says which was the last one.
  *
  * Every message handed over counts as delivered to the broker, unless it is said to be *unresolved*:
- * at QoS 1 one that got no acknowledgement, at QoS 0 one that was not all in the kernel when the
+ * at QoS 1 and 2 one that got no acknowledgement, or a refusal, at QoS 0 one that was not all in the kernel when the
  * connection went. Such a message may arrive or not, and nobody can be blamed for either.
  */
 export class PublisherBook {
@@ -45,6 +45,8 @@ export class PublisherBook {
   readonly handedOf: Uint32Array;
   /** When the first one was handed over, raw µs. */
   readonly firstUs: Float64Array;
+  /** When the last one was, raw µs. */
+  readonly lastUs: Float64Array;
   /** Head of the unresolved numbers of a position, in the ledger's `unresolved`. */
   readonly heads: Uint32Array;
   readonly marksUs: number[] = [];
@@ -56,6 +58,8 @@ export class PublisherBook {
   readonly #ranges: Uint16Array;
   /** Unresolved messages for which there was no place, by position. */
   readonly #unlisted = new Map<number, number>();
+  /** Messages that the broker refused, by position. */
+  readonly #refused = new Map<number, number>();
 
   constructor(ledger: PublisherLedger, { stream, stage, numbers }: PublisherBookOptions) {
     this.#ledger = ledger;
@@ -64,6 +68,7 @@ export class PublisherBook {
     this.numbers = numbers;
     this.handedOf = new Uint32Array(numbers.length);
     this.firstUs = new Float64Array(numbers.length);
+    this.lastUs = new Float64Array(numbers.length);
     this.heads = new Uint32Array(numbers.length);
     this.#ranges = new Uint16Array(numbers.length);
   }
@@ -76,7 +81,9 @@ export class PublisherBook {
   /** The message with the number `nextOf` was handed to the socket, at the worker's moment. */
   handed(position: number): void {
     const seq = at(this.handedOf, position);
-    if (seq === 0) this.firstUs[position] = at(this.#ledger.moment, 0);
+    const nowUs = at(this.#ledger.moment, 0);
+    if (seq === 0) this.firstUs[position] = nowUs;
+    this.lastUs[position] = nowUs;
     this.handedOf[position] = seq + 1;
   }
 
@@ -92,10 +99,21 @@ export class PublisherBook {
     this.#unlisted.set(position, this.unlistedOf(position) + 1);
   }
 
-  /** The same for the last `count` messages of a client: those that its socket had not taken. */
+  /** The broker said that it does not take the message: like above, but it is known why. */
+  refused(position: number, seq: number): void {
+    this.#refused.set(position, this.refusedOf(position) + 1);
+    this.unresolved(position, seq);
+  }
+
+  /** The last `count` messages of a client are unresolved: those that its socket had not taken. */
   unresolvedTail(position: number, count: number): void {
     const next = at(this.handedOf, position);
     for (let seq = next - count; seq < next; seq++) this.unresolved(position, seq);
+  }
+
+  /** Messages of a client that the broker refused: so many of the unresolved. */
+  refusedOf(position: number): number {
+    return this.#refused.get(position) ?? 0;
   }
 
   /** Unresolved messages of a client that no range names: its figures cannot be verified. */

@@ -1,33 +1,55 @@
 // Data path: one `receive` a message.
 import { STAMP_CORRUPT, STAMP_OK, type StampReader } from '../stamp/index.ts';
 import { SENT } from '../stamp/layout.ts';
+import { decodeUtf8 } from '../text/utf8.ts';
 import { at } from './element.ts';
+import { FilterRules, type FiltersOf } from './filter-rules.ts';
+import type { TopicBytes } from './known-topics.ts';
 import { ARRIVED_AGAIN, ARRIVED_LATE, ARRIVED_REPLAY, type PairKey } from './pair-table.ts';
+import { ROUTE_OPEN, ROUTE_PAIR, ROUTE_UNKNOWN, ShareRoutes } from './share-routes.ts';
+import { SHARE_AGAIN, SHARE_FULL } from './share-table.ts';
 import type { SubscriberLedger } from './subscriber-ledger.ts';
+import { GRANTED, QOS_SHIFT, SubscriptionStates } from './subscription-states.ts';
 import {
   CORRUPTED,
   EXAMPLE_CORRUPTED,
   EXAMPLE_DUPLICATED,
   EXAMPLE_FOREIGN,
   EXAMPLE_REORDERED,
+  EXAMPLE_UNEXPECTED,
+  EXAMPLE_WRONG_QOS,
+  EXAMPLE_WRONG_TOPIC,
   FOREIGN,
   OUTSIDE,
+  QUEUED,
   REPLAYED,
+  RETAINED,
   type TallyKey,
+  UNASKED,
   UNSTAMPED,
   UNTRACKED,
+  WRONG_QOS,
+  WRONG_TOPIC,
 } from './tallies.ts';
 
-/** State of a subscription, as bits. */
-export const GRANTED = 1;
-/** It was granted once and came to an end since, by the plan or by a refusal; perhaps it began anew. */
-export const INTERRUPTED = 2;
-/** The lowest QoS that was ever granted stands above the two bits. */
-export const QOS_SHIFT = 2;
-
-const MAX_LOSSES = 0xffff;
 /** Sequence numbers end below it: a record counts one further. */
 const SEQ_END = 0xffff_ffff;
+const ANY_QOS = 3;
+
+/** What is counted of single messages, with the kind of its examples. */
+interface Finding {
+  readonly kind: number;
+  readonly example: number;
+}
+const FOUND_WRONG_TOPIC: Finding = { kind: WRONG_TOPIC, example: EXAMPLE_WRONG_TOPIC };
+const FOUND_WRONG_QOS: Finding = { kind: WRONG_QOS, example: EXAMPLE_WRONG_QOS };
+const FOUND_UNASKED: Finding = { kind: UNASKED, example: EXAMPLE_UNEXPECTED };
+
+/** What `receive` says of a message. */
+export const RECEIVED_OTHER = 0;
+/** Its first arrival, and one of those that the end of a run waits for. */
+export const RECEIVED_AWAITED = 1;
+export const RECEIVED_CORRUPTED = 2;
 
 /** A message as it came to a subscriber. One object is used again and again. */
 export interface Arrival {
@@ -39,122 +61,214 @@ export interface Arrival {
   stage: number;
   /** The packet's RETAIN flag [MQTT-3.3.1-8]. */
   retained: boolean;
+  /** By which QoS it came. */
+  qos: number;
+  readonly topic: TopicBytes;
   bytes: Uint8Array;
   payloadAt: number;
   payloadLength: number;
 }
 
-/** The subscribers of one group in one worker: what they were granted, and what came to them. */
-export class SubscriberBook {
+export interface SubscriberBookOptions {
   readonly group: number;
   /** Position → client index in the group. */
   readonly numbers: Uint32Array;
-  /** Filters of the group, over all entries. */
-  readonly filters: number;
-  /** By position × filters + filter. */
-  readonly states: Uint8Array;
-  /** When the subscription began: its first SUBACK, raw µs; of the last beginning where it was interrupted. */
-  readonly sinceUs: Float64Array;
-  /** Connections lost so far, by position. */
-  readonly losses: Uint16Array;
+  readonly filtersOf: FiltersOf;
+}
 
+/** The subscribers of one group in one worker: what came to them, held against what they were granted. */
+export class SubscriberBook {
+  readonly states: SubscriptionStates;
   readonly #ledger: SubscriberLedger;
   readonly #firstClient: number;
   readonly #firstEntry: number;
+  readonly #rules: FilterRules;
+  /** Null where no filter of the group is shared. */
+  readonly #routes: ShareRoutes | null;
+  /** Retained copies cannot be told by their flag alone: live messages keep theirs [MQTT-3.3.1-13]. */
+  readonly #asPublished: boolean;
+  /** Nobody asked for retained copies. */
+  readonly #noCopies: boolean;
   readonly #key: PairKey = { subscriber: 0, stream: 0, stage: 0, publisher: 0 };
+  readonly #place = { receiver: 0, stream: 0, stage: 0 };
   readonly #tally: TallyKey = { kind: 0, entry: 0, stage: 0, stream: -1 };
-  readonly #receipt = { losses: 0, retained: false };
+  readonly #receipt = { losses: 0, absence: 0, retained: false };
 
-  constructor(ledger: SubscriberLedger, group: number, numbers: Uint32Array) {
+  constructor(ledger: SubscriberLedger, { group, numbers, filtersOf }: SubscriberBookOptions) {
     const { plan } = ledger;
     const filters = plan.filters[group] ?? [];
-    this.group = group;
-    this.numbers = numbers;
-    this.filters = filters.length;
-    this.states = new Uint8Array(numbers.length * filters.length);
-    this.sinceUs = new Float64Array(numbers.length * filters.length);
-    this.losses = new Uint16Array(numbers.length);
+    const options = filters.map(({ entry }) => entry.spec.options);
+    this.states = new SubscriptionStates(ledger, group, numbers);
     this.#ledger = ledger;
     this.#firstClient = plan.firstClient[group] ?? 0;
     this.#firstEntry = filters[0]?.entry.index ?? 0;
-  }
-
-  /** SUBACK granted a filter at the worker's moment; `filter` counts over all entries of the group. */
-  granted(position: number, filter: number, qos: number): void {
-    const place = position * this.filters + filter;
-    const state = at(this.states, place);
-    const active = (state & GRANTED) !== 0;
-    const lowest = active ? Math.min(qos, state >>> QOS_SHIFT) : qos;
-    if (!active) this.sinceUs[place] = at(this.#ledger.moment, 0);
-    this.states[place] = (lowest << QOS_SHIFT) | (state & INTERRUPTED) | GRANTED;
-  }
-
-  /** SUBACK refused a filter: a subscription that was granted before is over. */
-  refused(position: number, filter: number): void {
-    this.#end(position * this.filters + filter);
-  }
-
-  /** The plan ends the client's subscriptions: it unsubscribes or disconnects for good. */
-  ended(position: number): void {
-    for (let filter = 0; filter < this.filters; filter++) {
-      this.#end(position * this.filters + filter);
-    }
-    // What it misses until it subscribes again lies in a gap that is not its own.
-    this.disconnected(position);
-  }
-
-  /** The client lost its connection. Its subscriptions go on: what it misses is lost all the same. */
-  disconnected(position: number): void {
-    this.losses[position] = Math.min(at(this.losses, position) + 1, MAX_LOSSES);
+    this.#rules = new FilterRules(plan, group, filtersOf);
+    const shares = filters.some(({ shared }) => shared);
+    const scene = { rules: this.#rules, clients: numbers.length };
+    this.#routes = shares ? new ShareRoutes(ledger, filters, scene) : null;
+    this.#asPublished = options.some(({ retainAsPublished }) => retainAsPublished);
+    this.#noCopies = options.every(({ retainHandling }) => retainHandling === 2);
   }
 
   /**
-   * Books a message; `outcome` is what `stamp.read` said of it. Gives whether it is corrupted. The
+   * Books a message; `outcome` is what `stamp.read` said of it. Gives one of the constants above. The
    * fields of `stamp` may be others afterwards.
    */
-  receive(arrival: Arrival, stamp: StampReader, outcome: number): boolean {
+  receive(arrival: Arrival, stamp: StampReader, outcome: number): number {
     const { runHash } = this.#ledger;
     if (outcome === STAMP_OK) {
-      if (stamp.runHash === runHash && this.#isOfPlan(stamp)) this.#book(arrival, stamp);
-      else this.#foreign(arrival);
-      return false;
+      if (stamp.runHash === runHash && this.#isOfPlan(stamp)) return this.#book(arrival, stamp);
+      this.#foreign(arrival);
+      return RECEIVED_OTHER;
     }
     const claimed = stamp.claim(arrival.bytes, arrival.payloadAt, arrival.payloadLength);
     const ours = claimed && stamp.runHash === runHash;
     // A stamp may be damaged in its first bytes, too: the name of the run still says whose it was.
     if (outcome === STAMP_CORRUPT || ours) {
       this.#corrupted(arrival, stamp, ours);
-      return true;
+      return RECEIVED_CORRUPTED;
     }
     if (this.#ledger.someUnstamped) this.#count(arrival, UNSTAMPED, -1);
     else this.#foreign(arrival);
-    return false;
+    return RECEIVED_OTHER;
   }
 
-  #book(arrival: Arrival, stamp: StampReader): void {
+  #book(arrival: Arrival, stamp: StampReader): number {
     const ledger = this.#ledger;
     const stream = stamp.subject;
     const key = this.#key;
     arrival.stage = stamp.stage;
     if (at(ledger.outside, stream) === 1) {
       this.#count(arrival, OUTSIDE, stream);
-      return;
+      return RECEIVED_OTHER;
     }
     key.subscriber = this.#subscriber(arrival);
     key.stream = stream;
     key.stage = stamp.stage;
     key.publisher = stamp.publisher;
-    const record = ledger.pairs.open(key);
+    if (ledger.topics.differs(key, arrival.topic)) {
+      this.#find(arrival, stamp, FOUND_WRONG_TOPIC);
+    }
+    if (this.#routes !== null) {
+      const route = this.#routeOf(this.#routes, arrival, stamp);
+      if (route !== ROUTE_PAIR) return this.#share(route, arrival, stamp);
+    }
+    return this.#pair(arrival, stamp);
+  }
+
+  #routeOf(routes: ShareRoutes, arrival: Arrival, stamp: StampReader): number {
+    const { position } = arrival;
+    const route = routes.of(position, stamp.subject, stamp.publisher);
+    if (route !== ROUTE_UNKNOWN) return route;
+    return routes.find(position, this.#key, this.#topicOf(arrival, stamp));
+  }
+
+  #pair(arrival: Arrival, stamp: StampReader): number {
+    const { pairs } = this.#ledger;
+    const { position } = arrival;
+    const stream = stamp.subject;
+    const before = pairs.count;
+    const record = pairs.open(this.#key);
     if (record < 0) {
       this.#count(arrival, UNTRACKED, stream);
-      return;
+      return RECEIVED_OTHER;
     }
-    this.#receipt.losses = at(this.losses, arrival.position);
-    this.#receipt.retained = arrival.retained;
-    const outcome = ledger.pairs.arrive(record, stamp.seq, this.#receipt);
-    if (outcome === ARRIVED_AGAIN) this.#example(arrival, stamp, EXAMPLE_DUPLICATED);
-    else if (outcome === ARRIVED_LATE) this.#example(arrival, stamp, EXAMPLE_REORDERED);
-    else if (outcome === ARRIVED_REPLAY) this.#count(arrival, REPLAYED, stream);
+    const isNew = pairs.count !== before;
+    if (isNew) this.#opened(record, arrival, stamp);
+    if (!pairs.allowsQos(record, arrival.qos) && this.states.isQuoted(position)) {
+      this.#find(arrival, stamp, FOUND_WRONG_QOS);
+    }
+    const losses = at(this.states.losses, position);
+    const lossesThen = pairs.lossesOf(record);
+    const receipt = this.#receipt;
+    receipt.losses = losses;
+    receipt.absence = losses === lossesThen ? 0 : this.states.absence(position, lossesThen, stream);
+    receipt.retained = arrival.retained && (!this.#asPublished || isNew || losses !== lossesThen);
+    if (receipt.retained && this.#noCopies) {
+      this.#find(arrival, stamp, FOUND_UNASKED);
+      return RECEIVED_OTHER;
+    }
+    return this.#arrived(record, arrival, stamp);
+  }
+
+  #arrived(record: number, arrival: Arrival, stamp: StampReader): number {
+    const { pairs } = this.#ledger;
+    const receipt = this.#receipt;
+    const outcome = pairs.arrive(record, stamp.seq, receipt);
+    if (outcome === ARRIVED_AGAIN) {
+      this.#example(arrival, stamp, EXAMPLE_DUPLICATED);
+      return RECEIVED_OTHER;
+    }
+    if (outcome === ARRIVED_REPLAY) {
+      this.#count(arrival, REPLAYED, stamp.subject);
+      return RECEIVED_OTHER;
+    }
+    if (outcome === ARRIVED_LATE) this.#example(arrival, stamp, EXAMPLE_REORDERED);
+    if (receipt.retained) this.#count(arrival, RETAINED, stamp.subject);
+    else this.#whetherQueued(arrival, stamp);
+    return pairs.isCounted(record) ? RECEIVED_AWAITED : RECEIVED_OTHER;
+  }
+
+  /** What was sent before the connection began that resumed the session had been queued for it. */
+  #whetherQueued(arrival: Arrival, stamp: StampReader): void {
+    const resumedUs = at(this.states.resumedUs, arrival.position);
+    if (resumedUs === 0 || stamp.clockDomain !== this.#ledger.clockDomain) return;
+    if (at(stamp.timesUs, SENT) < resumedUs) {
+      this.#count(arrival, QUEUED, stamp.subject);
+    }
+  }
+
+  /** The first message of a pair: what may come of it is found out once. */
+  #opened(record: number, arrival: Arrival, stamp: StampReader): void {
+    const { pairs } = this.#ledger;
+    const rules = this.#rules;
+    const key = this.#key;
+    rules.match(arrival.position, this.#topicOf(arrival, stamp));
+    const { group } = this.#ledger.plan.streams[key.stream] ?? { group: -1 };
+    const own =
+      group === this.states.group && key.publisher === at(this.states.numbers, arrival.position);
+    if (key.stage >= (own ? rules.firstStageOfOwn : rules.firstStage)) pairs.setCounted(record);
+    let low = ANY_QOS;
+    let high = 0;
+    for (const filter of rules.matched) {
+      const state = at(this.states.states, arrival.position * this.states.filters + filter);
+      const granted = (state & GRANTED) === 0 ? -1 : state >>> QOS_SHIFT;
+      low = granted < 0 ? 0 : Math.min(low, granted);
+      high = granted < 0 ? ANY_QOS : Math.max(high, granted);
+    }
+    const sent = this.#ledger.qosOf(key.stream);
+    if (rules.matched.length === 0 || high === ANY_QOS) pairs.setQos(record, 0, ANY_QOS);
+    else pairs.setQos(record, Math.min(sent, low), Math.min(sent, high));
+  }
+
+  #share(route: number, arrival: Arrival, stamp: StampReader): number {
+    const { shares } = this.#ledger;
+    const stream = stamp.subject;
+    if (route === ROUTE_OPEN) {
+      this.#count(arrival, OUTSIDE, stream);
+      return RECEIVED_OTHER;
+    }
+    const place = this.#place;
+    place.receiver = route;
+    place.stream = stream;
+    place.stage = stamp.stage;
+    const outcome = shares.arrive(shares.column(place), stamp.publisher, stamp.seq);
+    if (outcome === SHARE_AGAIN) this.#example(arrival, stamp, EXAMPLE_DUPLICATED);
+    else if (outcome === SHARE_FULL) this.#count(arrival, UNTRACKED, stream);
+    else this.#whetherQueued(arrival, stamp);
+    return RECEIVED_OTHER;
+  }
+
+  /** Where the publisher's topic is not known, the one on which the message came stands for it. */
+  #topicOf({ topic }: Arrival, { subject, publisher }: StampReader): string {
+    const known = this.#ledger.topics.text(subject, publisher);
+    if (known !== null || topic.length < 0) return known ?? '';
+    try {
+      return decodeUtf8(topic.bytes.subarray(topic.from, topic.from + topic.length));
+    } catch {
+      // Bytes that are no text match no filter.
+      return '';
+    }
   }
 
   #corrupted(arrival: Arrival, stamp: StampReader, ours: boolean): void {
@@ -178,10 +292,9 @@ export class SubscriberBook {
     );
   }
 
-  #end(place: number): void {
-    const state = at(this.states, place);
-    if ((state & GRANTED) === 0) return;
-    this.states[place] = (state & ~GRANTED) | INTERRUPTED;
+  #find(arrival: Arrival, stamp: StampReader, finding: Finding): void {
+    this.#count(arrival, finding.kind, stamp.subject);
+    this.#example(arrival, stamp, finding.example);
   }
 
   #count(arrival: Arrival, kind: number, stream: number): void {
@@ -194,7 +307,7 @@ export class SubscriberBook {
   }
 
   #subscriber(arrival: Arrival): number {
-    return this.#firstClient + at(this.numbers, arrival.position);
+    return this.#firstClient + at(this.states.numbers, arrival.position);
   }
 
   #example(arrival: Arrival, stamp: StampReader, kind: number): void {

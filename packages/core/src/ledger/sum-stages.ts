@@ -1,5 +1,5 @@
 import { MAX_EXAMPLES } from '../metrics/frame.ts';
-import type { LedgerExample, LedgerRow } from './row.ts';
+import { type LedgerExample, ledgerFigures, type LedgerRow } from './row.ts';
 
 /** Rows of several stages as one a (from, to, qos); its `stage` is the first of them. */
 export function sumStages(rows: readonly LedgerRow[]): LedgerRow[] {
@@ -20,20 +20,7 @@ function addRows(a: LedgerRow, b: LedgerRow): LedgerRow {
     stage: Math.min(a.stage, b.stage),
     // A pair that went on through several stages is one pair.
     pairs: Math.max(a.pairs, b.pairs),
-    expected: a.expected + b.expected,
-    received: a.received + b.received,
-    unique: a.unique + b.unique,
-    lost: a.lost + b.lost,
-    lostDisconnected: a.lostDisconnected + b.lostDisconnected,
-    duplicated: a.duplicated + b.duplicated,
-    copies: a.copies + b.copies,
-    reordered: a.reordered + b.reordered,
-    corrupted: a.corrupted + b.corrupted,
-    unexpected: a.unexpected + b.unexpected,
-    foreign: a.foreign + b.foreign,
-    unresolved: a.unresolved + b.unresolved,
-    unresolvedArrived: a.unresolvedArrived + b.unresolvedArrived,
-    unverifiable: a.unverifiable + b.unverifiable,
+    ...ledgerFigures((figure) => a[figure] + b[figure]),
     unverifiablePairs: Math.max(a.unverifiablePairs, b.unverifiablePairs),
     unverifiableFrom: [...new Set([...a.unverifiableFrom, ...b.unverifiableFrom])].toSorted(),
     inexactPairs: a.inexactPairs + b.inexactPairs,

@@ -10,6 +10,11 @@ export const UNSTAMPED = 2;
 export const OUTSIDE = 3;
 export const REPLAYED = 4;
 export const UNTRACKED = 5;
+export const RETAINED = 6;
+export const QUEUED = 7;
+export const WRONG_TOPIC = 8;
+export const WRONG_QOS = 9;
+export const UNASKED = 10;
 
 /** Where a message is counted. One object is used again and again. */
 export interface TallyKey {
@@ -82,6 +87,9 @@ export const EXAMPLE_CORRUPTED = 0;
 export const EXAMPLE_FOREIGN = 1;
 export const EXAMPLE_DUPLICATED = 2;
 export const EXAMPLE_REORDERED = 3;
+export const EXAMPLE_WRONG_TOPIC = 4;
+export const EXAMPLE_WRONG_QOS = 5;
+export const EXAMPLE_UNEXPECTED = 6;
 
 /** The first `MAX_EXAMPLES` of each kind and stream. */
 export class ArrivalExamples {

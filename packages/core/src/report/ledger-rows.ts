@@ -1,5 +1,10 @@
 import { judgeRow } from '../ledger/judgement.ts';
-import type { LedgerExample, LedgerResult, LedgerRow } from '../ledger/row.ts';
+import {
+  type LedgerExample,
+  ledgerFigures,
+  type LedgerResult,
+  type LedgerRow,
+} from '../ledger/row.ts';
 import { sumStages } from '../ledger/sum-stages.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Report } from './model.ts';
@@ -47,20 +52,7 @@ function rowOf(row: LedgerRow, at: Scene['at']): Omit<Row, 'state' | 'remark'> {
     to: row.to,
     qos: row.qos,
     pairs: row.pairs,
-    expected: row.expected,
-    received: row.received,
-    unique: row.unique,
-    lost: row.lost,
-    lostDisconnected: row.lostDisconnected,
-    duplicated: row.duplicated,
-    copies: row.copies,
-    reordered: row.reordered,
-    corrupted: row.corrupted,
-    unexpected: row.unexpected,
-    foreign: row.foreign,
-    unresolved: row.unresolved,
-    unresolvedArrived: row.unresolvedArrived,
-    unverifiable: row.unverifiable,
+    ...ledgerFigures((figure) => row[figure]),
     unverifiablePairs: row.unverifiablePairs,
     inexactPairs: row.inexactPairs,
     undecidedPairs: row.undecidedPairs,

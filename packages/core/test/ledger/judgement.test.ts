@@ -6,52 +6,23 @@ import {
   ledgerSeries,
   sumStages,
 } from '@squall/core/ledger';
+import { ledgerResult, ledgerRow } from './ledger-row.ts';
 
-const ROW: LedgerRow = {
-  from: 'devices',
-  to: 'readers',
-  qos: 1,
-  stage: 0,
-  pairs: 4,
-  expected: 12_000,
-  received: 12_000,
-  unique: 12_000,
-  lost: 0,
-  lostDisconnected: 0,
-  duplicated: 0,
-  copies: 0,
-  reordered: 0,
-  corrupted: 0,
-  unexpected: 0,
-  foreign: 0,
-  unresolved: 0,
-  unresolvedArrived: 0,
-  unverifiable: 0,
-  unverifiablePairs: 0,
-  unverifiableFrom: [],
-  inexactPairs: 0,
-  undecidedPairs: 0,
-  examples: {},
-};
-
-const RESULT: LedgerResult = {
-  rows: [],
-  outside: [],
-  apart: { unstamped: 0, outside: 0, replayed: 0, untracked: 0 },
-  perSubscription: null,
-  missing: [],
-};
-
+const ROW = ledgerRow({ expected: 12_000 });
+const APART = ledgerResult([]).apart;
 const STAGES = [{ warmup: false }, { warmup: true }, { warmup: false }] as never;
 
 function judge(rows: readonly Partial<LedgerRow>[], rest: Partial<LedgerResult> = {}) {
-  const result = { ...RESULT, ...rest, rows: rows.map((row) => ({ ...ROW, ...row })) };
+  const result = ledgerResult(
+    rows.map((row) => ledgerRow({ expected: 12_000, ...row })),
+    rest,
+  );
   return judgeLedger(result, { stages: STAGES });
 }
 
 describe('what is judged without asking', () => {
   test('a ledger in which all is well says nothing', () => {
-    expect(judge([{}])).toEqual({ failures: [], inconclusive: [], notes: [] });
+    expect(judge([{}])).toEqual({ failures: [], inconclusive: [], doubts: [], notes: [] });
   });
 
   test('a loss at QoS 1 fails, with its number, its share while disconnected and an example', () => {
@@ -97,7 +68,7 @@ describe('what is judged without asking', () => {
     const unverifiable = { unverifiable: 90, unverifiablePairs: 3, unverifiableFrom: ['b'] };
     const { inconclusive } = judge([unverifiable, { from: 'x', inexactPairs: 1 }], {
       missing: ['agent b, worker 0'],
-      apart: { ...RESULT.apart, untracked: 4 },
+      apart: { ...APART, untracked: 4 },
     });
     expect(inconclusive).toEqual([
       'devices → readers: 90 messages of 3 pairs cannot be verified: the ledger of agent b is not complete',

@@ -1,17 +1,28 @@
-import type { Activity, Group, Plan, PublishStream, SubscribeEntry } from '@squall/core/plan';
+import type {
+  Activity,
+  Group,
+  Plan,
+  PublishStream,
+  Qos,
+  SubscribeEntry,
+  SubscribeOptions,
+} from '@squall/core/plan';
 
 /** Normalised plans of the smallest kind, for what the ledger looks at. */
 interface StreamSketch {
   readonly name?: string;
   readonly topic: string;
-  readonly qos?: 0 | 1;
+  readonly qos?: Qos;
   readonly verify?: boolean;
+  readonly retain?: boolean;
+  readonly expiryS?: number;
 }
 
-interface EntrySketch {
+export interface EntrySketch {
   readonly name?: string;
   readonly topics: readonly string[];
-  readonly qos?: 0 | 1;
+  readonly qos?: Qos;
+  readonly options?: Partial<SubscribeOptions>;
 }
 
 export interface GroupSketch {
@@ -94,7 +105,7 @@ function groupOf({ name, clients, publish = [], subscribe = [] }: GroupSketch): 
         subject: stream.name === undefined ? name : `${name}.${stream.name}`,
         topic: stream.topic,
         qos: stream.qos ?? 1,
-        retain: false,
+        retain: stream.retain ?? false,
         payload: { kind: 'size', bytes: 48, fill: 'repeat' },
         pace: { kind: 'every', everyUs: 1e6 },
         arrivals: 'even',
@@ -103,7 +114,7 @@ function groupOf({ name, clients, publish = [], subscribe = [] }: GroupSketch): 
         ackTimeoutUs: 1e6,
         count: null,
         verify: stream.verify ?? true,
-        expiryS: null,
+        expiryS: stream.expiryS ?? null,
         topicAlias: null,
         properties: null,
         request: null,
@@ -116,7 +127,13 @@ function groupOf({ name, clients, publish = [], subscribe = [] }: GroupSketch): 
         topics: entry.topics,
         qos: entry.qos ?? 1,
         share: null,
-        options: { noLocal: false, retainAsPublished: false, retainHandling: 0, identifier: null },
+        options: {
+          noLocal: false,
+          retainAsPublished: false,
+          retainHandling: 0,
+          identifier: null,
+          ...entry.options,
+        },
       }),
     ),
   };

@@ -17,6 +17,23 @@ const publishers = (rows: readonly number[], marksUs: readonly number[] = []) =>
   marksUs,
   rows,
 });
+const subscribers = (group: number, filters: number, rows: readonly number[] = []) => ({
+  ...head,
+  kind: 'subscribers',
+  group,
+  filters,
+  sessionsLost: 0,
+  rows,
+});
+const edge = { ...head, kind: 'edge', firsts: [], held: [] };
+const shares = (rows: readonly number[]) => ({
+  ...head,
+  kind: 'shares',
+  share: '$share/s/d/#',
+  stream: 0,
+  stage: 0,
+  rows,
+});
 const tally = { kind: 0, entry: 0, stage: 0, stream: -1, count: 1 };
 const tallies = { ...head, kind: 'tallies', full: false, tallies: [tally], examples: [] };
 
@@ -24,8 +41,9 @@ const PLAN = sketchPlan(
   [
     { name: 'devices', clients: 3, publish: [{ topic: 'd/{{n}}' }] },
     { name: 'readers', clients: 2, subscribe: [{ topics: ['d/#', 'd/1'] }] },
+    { name: 'sharers', clients: 2, subscribe: [{ topics: ['$share/s/d/#'] }] },
   ],
-  [{ name: 'all', run: { devices: ['publish'], readers: ['subscribe'] } }],
+  [{ name: 'all', run: { devices: ['publish'], readers: ['subscribe'], sharers: ['subscribe'] } }],
 );
 
 function busyPages(): LedgerPage[] {
@@ -40,6 +58,7 @@ function busyPages(): LedgerPage[] {
     if (n % 3 === 1) simulation.receive({ group: 1, client: 1 }, message.bytes.slice(0, 45));
     if (n === 7) simulation.receive({ group: 1, client: 0 }, message.bytes);
     if (n === 8) simulation.disconnect(1, 0);
+    simulation.receive({ group: 2, client: n % 2 }, message.bytes);
   }
   return simulation.pages(10).map(({ page }) => page);
 }
@@ -48,7 +67,7 @@ describe('ledger pages on the bus', () => {
   test('arrive as they were sent', () => {
     const pages = busyPages();
     expect(pages.length).toBeGreaterThan(4);
-    expect(new Set(pages.map(({ kind }) => kind)).size).toBe(4);
+    expect(new Set(pages.map(({ kind }) => kind)).size).toBe(6);
     const frame = { run: 'r', agent: 'a', epoch: 1, seqFrom: 1, seqTo: 1, slices: [], pages };
     expect(decodeFrame(encodeFrame(frame))).toEqual(frame);
     expect(readLedgerPages(JSON.parse(JSON.stringify(pages)))).toEqual(pages);
@@ -75,19 +94,29 @@ describe('ledger pages on the bus', () => {
     ['a pair without a message', [pairs([0, 0, 0, 0, 0, 0])]],
     ['a pair of another form', [pairs([0, 0, 0, 0, 1, 2])]],
     ['more different messages than numbers', [pairs([0, 0, 0, 0, 1, 1, 2, 0, 0, 1, 0, 0, 0])]],
-    ['a gap beyond the last message', [pairs([0, 0, 0, 0, 2, 1, 1, 0, 0, 1, 0, 0, 1, 2, 2])]],
+    ['a gap beyond the last message', [pairs([0, 0, 0, 0, 2, 1, 1, 0, 0, 1, 0, 0, 1, 2, 8])]],
     ['an empty gap', [pairs([0, 0, 0, 0, 2, 1, 1, 0, 0, 1, 0, 0, 1, 0, 1])]],
-    ['gaps in the wrong order', [pairs([0, 0, 0, 0, 9, 1, 5, 0, 0, 1, 0, 0, 2, 0, 2, 4, 2])]],
-    ['gaps of more than is missing', [pairs([0, 0, 0, 0, 9, 1, 8, 0, 0, 1, 0, 0, 1, 0, 8])]],
+    ['gaps in the wrong order', [pairs([0, 0, 0, 0, 9, 1, 5, 0, 0, 1, 0, 0, 2, 0, 8, 4, 8])]],
+    ['gaps of more than is missing', [pairs([0, 0, 0, 0, 9, 1, 8, 0, 0, 1, 0, 0, 1, 0, 32])]],
     ['a million gaps that are not there', [pairs([0, 0, 0, 0, 9, 1, 8, 0, 0, 1, 0, 0, 1e15])]],
-    ['an unresolved range beyond the last message', [publishers([0, 3, 1, 0, 1, 2, 2])]],
-    ['ranges that are not there', [publishers([0, 3, 1, 0, 2, 0, 1])]],
+    ['an unresolved range beyond the last message', [publishers([0, 3, 1, 1, 0, 0, 1, 2, 2])]],
+    ['ranges that are not there', [publishers([0, 3, 1, 1, 0, 0, 2, 0, 1])]],
     ['too many marks', [publishers([], [1, 2, 3, 4, 5])]],
-    ['a mark that its row lacks', [publishers([0, 3, 1, 0, 0], [1])]],
+    ['a mark that its row lacks', [publishers([0, 3, 1, 1, 0, 0, 0], [1])]],
     ['a stage beyond the last', [{ ...publishers([]), stage: 256 }]],
     ['a stream beyond the last', [{ ...publishers([]), stream: 65_536 }]],
+    ['half a filter at the edge', [{ ...edge, held: [0, 0, 1] }]],
+    ['half a first message', [{ ...edge, firsts: [0] }]],
+    ['an edge without filters', [{ ...edge, held: undefined }]],
+    ['a share without a name', [{ ...shares([]), share: 1 }]],
+    ['bits that are not there', [shares([0, 0, 0, 2, 4])]],
+    ['a run of nothing', [shares([0, 0, 0, 1, 2])]],
+    ['a run of another form', [shares([0, 0, 0, 1, 7])]],
+    ['words that their run lacks', [shares([0, 0, 0, 2, 10, 1])]],
+    ['a word of 33 bits', [shares([0, 0, 0, 2, 6, 2 ** 33])]],
+    ['more words than a row has', [shares([0, 0, 0, 1, 1e9])]],
     ['a tally of nothing', [{ ...tallies, tallies: [{ ...tally, count: 0 }] }]],
-    ['a tally of an unknown kind', [{ ...tallies, tallies: [{ ...tally, kind: 9 }] }]],
+    ['a tally of an unknown kind', [{ ...tallies, tallies: [{ ...tally, kind: 11 }] }]],
     ['a tally of stream -2', [{ ...tallies, tallies: [{ ...tally, stream: -2 }] }]],
     ['an example that is none', [{ ...tallies, examples: [{}] }]],
     ['full that is no truth', [{ ...tallies, full: 'no' }]],
@@ -128,13 +157,16 @@ describe('ledger pages on the bus', () => {
 
   test('a page that names what the plan does not have is refused', () => {
     const wrong: unknown[] = [
-      publishers([3, 1, 1, 0, 0]),
-      { ...publishers([0, 1, 1, 0, 0]), stream: 1 },
-      { ...publishers([0, 1, 1, 0, 0]), stage: 1 },
-      { ...head, kind: 'subscribers', group: 5, filters: 0, rows: [] },
-      { ...head, kind: 'subscribers', group: 1, filters: 1, rows: [] },
-      { ...head, kind: 'subscribers', group: 1, filters: 2, rows: [2, 0, 5, 1, 5, 1] },
-      pairs([5, 0, 0, 0, 1, 0]),
+      publishers([3, 1, 1, 1, 0, 0, 0]),
+      { ...publishers([0, 1, 1, 1, 0, 0, 0]), stream: 1 },
+      { ...publishers([0, 1, 1, 1, 0, 0, 0]), stage: 1 },
+      subscribers(5, 0),
+      subscribers(1, 1),
+      subscribers(1, 2, [2, 0, 0, 0, 5, 1, 5, 1]),
+      shares([3, 0, 0, 1, 5]),
+      { ...shares([0, 0, 0, 1, 5]), stream: 1 },
+      { ...shares([0, 0, 0, 1, 5]), stage: 1 },
+      pairs([7, 0, 0, 0, 1, 0]),
       pairs([3, 1, 0, 0, 1, 0]),
       pairs([3, 0, 1, 0, 1, 0]),
       pairs([3, 0, 0, 3, 1, 0]),

@@ -10,7 +10,7 @@ import {
 import { MAX_GAPS_A_PAIR, MAX_PAIRS } from '../../src/ledger/limits.ts';
 import { RangeLists } from '../../src/ledger/range-lists.ts';
 
-const connected = { losses: 0, retained: false };
+const connected = { losses: 0, absence: 0, retained: false };
 
 function key(subscriber: number, publisher: number, stage = 0) {
   return { subscriber, stream: 3, stage, publisher };
@@ -38,7 +38,9 @@ describe('the table of pairs', () => {
           const below = before.length > 0 && seq < Math.max(...before);
           const late = below && !retained ? ARRIVED_LATE : ARRIVED_NEW;
           const again = retained ? ARRIVED_REPLAY : ARRIVED_AGAIN;
-          expect(table.arrive(record, seq, { losses: 0, retained })).toBe(known ? again : late);
+          expect(table.arrive(record, seq, { losses: 0, absence: 0, retained })).toBe(
+            known ? again : late,
+          );
           seen.set(pair, known ? before : [...before, seq]);
         }
         expect(table.count).toBe(seen.size);

@@ -11,10 +11,12 @@ import {
   type LedgerResult,
   matchesFilter,
   type PublisherBook,
+  PlanNames,
   PublisherLedger,
   type SubscriberBook,
   SubscriberLedger,
-  workerPages,
+  topicsOf,
+  WorkerPages,
 } from '@squall/core/ledger';
 
 const RUN = 'run-1';
@@ -37,6 +39,16 @@ export interface Message {
   readonly bytes: Uint8Array;
 }
 
+export interface ReceiveOptions {
+  readonly retained?: boolean;
+  readonly entry?: number;
+  readonly stage?: number;
+  /** Where it came; unless said, nobody knows. */
+  readonly topic?: string;
+  /** What the plan makes of it, unless said. */
+  readonly qos?: number;
+}
+
 interface Worker {
   readonly agent: string;
   readonly worker: number;
@@ -55,6 +67,7 @@ interface Worker {
 export class Simulation {
   readonly plan: LedgerPlan;
   readonly moment = new Float64Array([1_000_000]);
+  readonly #names: PlanNames;
   readonly #agents: readonly WorkerSketch[];
   readonly #workers: Worker[] = [];
   readonly #reader = new StampReader();
@@ -63,6 +76,8 @@ export class Simulation {
     entry: 0,
     stage: 0,
     retained: false,
+    qos: 0,
+    topic: { bytes: new Uint8Array(0), from: 0, length: -1 },
     bytes: new Uint8Array(0),
     payloadAt: 0,
     payloadLength: 0,
@@ -70,6 +85,7 @@ export class Simulation {
 
   constructor(plan: Plan, agents: readonly WorkerSketch[], maxPairs?: number) {
     this.plan = ledgerPlan(plan);
+    this.#names = new PlanNames({ plan: this.plan, shortRun: 'r1', secrets: {} });
     this.#agents = agents;
     for (const share of this.#split()) {
       const domain = agents.find(({ agent }) => agent === share.agent)?.domain ?? 1;
@@ -82,12 +98,16 @@ export class Simulation {
           plan: this.plan,
           runHash: runHash(RUN),
           moment: this.moment,
+          clockDomain: domain,
+          topicOf: topicsOf(this.#names),
           ...(maxPairs === undefined ? {} : { maxPairs }),
         });
         const books = new Map<number, SubscriberBook>();
         for (const [group, { subscribe }] of plan.groups.entries()) {
           if (subscribe.length === 0) continue;
-          books.set(group, subscribers.book(group, item(numbers, group)));
+          const own = item(numbers, group);
+          const filtersOf = (position: number) => this.#filtersOf(group, own[position] ?? 0);
+          books.set(group, subscribers.book(group, own, filtersOf));
         }
         const publishers = new PublisherLedger(this.moment);
         const { agent } = share;
@@ -108,23 +128,23 @@ export class Simulation {
     const filters = this.plan.filters[group] ?? [];
     for (const [k, { entry }] of filters.entries()) {
       if (options.filter !== undefined && options.filter !== k) continue;
-      book.granted(position, k, options.qos ?? entry.spec.qos);
+      book.states.granted(position, k, options.qos ?? entry.spec.qos);
     }
   }
 
   refuse(group: number, client: number, filter: number): void {
     const { book, position } = this.#subscriber(group, client);
-    book.refused(position, filter);
+    book.states.refused(position, filter);
   }
 
   end(group: number, client: number): void {
     const { book, position } = this.#subscriber(group, client);
-    book.ended(position);
+    book.states.ended(position);
   }
 
   disconnect(group: number, client: number): void {
     const { book, position } = this.#subscriber(group, client);
-    book.disconnected(position);
+    book.states.disconnected(position);
   }
 
   /** Hands the next message of a client to its socket. */
@@ -150,6 +170,11 @@ export class Simulation {
     return { stream, stage, publisher: client, seq, topic, bytes };
   }
 
+  refusePublish({ stream, stage, publisher, seq }: Message): void {
+    const { book, position } = this.#publisher(stream, stage, publisher);
+    book.refused(position, seq);
+  }
+
   unresolved({ stream, stage, publisher, seq }: Message): void {
     const { book, position } = this.#publisher(stream, stage, publisher);
     book.unresolved(position, seq);
@@ -164,17 +189,28 @@ export class Simulation {
   receive(
     to: { readonly group: number; readonly client: number },
     bytes: Uint8Array,
-    options: { readonly retained?: boolean; readonly entry?: number; readonly stage?: number } = {},
-  ): void {
+    options: ReceiveOptions = {},
+  ): number {
     const { book, position } = this.#subscriber(to.group, to.client);
     const arrival = this.#arrival;
+    const outcome = this.#reader.read(bytes, 0, bytes.length);
+    const topic = options.topic === undefined ? null : new TextEncoder().encode(options.topic);
+    arrival.topic.bytes = topic ?? bytes;
+    arrival.topic.length = topic?.length ?? -1;
+    arrival.qos = options.qos ?? this.#qosFor(to.group);
     arrival.position = position;
     arrival.entry = options.entry ?? 0;
     arrival.stage = options.stage ?? 0;
     arrival.retained = options.retained ?? false;
     arrival.bytes = bytes;
     arrival.payloadLength = bytes.length;
-    book.receive(arrival, this.#reader, this.#reader.read(bytes, 0, bytes.length));
+    return book.receive(arrival, this.#reader, outcome);
+  }
+
+  /** Connects a subscriber anew; its session is kept for so long, unless it is said to be lost. */
+  reconnect(group: number, client: number, sessionPresent: boolean, keepsUs = Infinity): void {
+    const { book, position } = this.#subscriber(group, client);
+    book.states.connected(position, sessionPresent, keepsUs);
   }
 
   /** Subscribers that the plan's filters give a topic to, all of them subscribed or not. */
@@ -196,16 +232,32 @@ export class Simulation {
     const all: { agent: string; page: LedgerPage }[] = [];
     for (const { agent, worker, domain, publishers, subscribers } of this.#workers) {
       const clock = { domain, startUs: 1_000_000 };
-      const pages = workerPages({ worker, clock, publishers, subscribers, maxNumbers });
-      for (const page of pages) all.push({ agent, page: overTheBus(agent, page) });
+      const pages = new WorkerPages({ worker, clock, publishers, subscribers, maxNumbers });
+      for (const page of [...pages.sent(), ...pages.arrived()]) {
+        all.push({ agent, page: overTheBus(agent, page) });
+      }
     }
     return all;
+  }
+
+  /** What the end of a run waits for, by the pages that are here when nothing is sent any more. */
+  goal(pages: readonly { readonly agent: string; readonly page: LedgerPage }[]): number | null {
+    const join = this.#joinOf(pages);
+    if (!join.allSent) return null;
+    return finished(join.goal());
   }
 
   join(
     pages: readonly { readonly agent: string; readonly page: LedgerPage }[],
     maxPairs?: number,
   ): LedgerResult {
+    return finished(this.#joinOf(pages, maxPairs).join());
+  }
+
+  #joinOf(
+    pages: readonly { readonly agent: string; readonly page: LedgerPage }[],
+    maxPairs?: number,
+  ): LedgerJoin {
     const join = new LedgerJoin({
       plan: this.plan.plan,
       split: this.#split(),
@@ -214,11 +266,19 @@ export class Simulation {
       ...(maxPairs === undefined ? {} : { maxPairs }),
     });
     for (const { agent, page } of pages) join.add(agent, page);
-    const steps = join.join();
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-    }
+    return join;
+  }
+
+  /** The lower one of what the message just read was published with and what was asked for. */
+  #qosFor(group: number): number {
+    const sent = this.plan.streams[this.#reader.subject]?.spec.qos ?? 0;
+    const asked = (this.plan.filters[group] ?? []).map(({ entry }) => entry.spec.qos);
+    return Math.min(sent, Math.max(0, ...asked));
+  }
+
+  #filtersOf(group: number, client: number): string[] {
+    const filters = this.plan.filters[group] ?? [];
+    return filters.map(({ template }) => this.#names.render(template, group, client));
   }
 
   #split() {
@@ -254,6 +314,13 @@ export class Simulation {
       if (position >= 0) return { worker, position };
     }
     throw new Error(`nobody owns client ${client} of group ${group}`);
+  }
+}
+
+function finished<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
   }
 }
 

@@ -1,10 +1,15 @@
 // Data path
-import type { Arrival, SubscriberBook } from '@squall/core/ledger/worker';
+import {
+  type Arrival,
+  RECEIVED_AWAITED,
+  RECEIVED_CORRUPTED,
+  type SubscriberBook,
+} from '@squall/core/ledger/worker';
 import { DUE, STAMP_OK, StampReader } from '@squall/core/stamp';
 import type { InboundPublish } from '@squall/mqtt';
 import type { Meter } from '../measure/meter.ts';
 import type { PeerClocks } from './peer-clocks.ts';
-import { BYTES_RECEIVED, CORRUPTED, DELIVERY_TIME, RECEIVED } from '../measure/series.ts';
+import { ARRIVED, BYTES_RECEIVED, CORRUPTED, DELIVERY_TIME, RECEIVED } from '../measure/series.ts';
 
 export interface ReceiverOptions {
   readonly runHash: number;
@@ -32,6 +37,8 @@ export class Receiver {
     entry: 0,
     stage: 0,
     retained: false,
+    qos: 0,
+    topic: { bytes: new Uint8Array(0), from: 0, length: 0 },
     bytes: new Uint8Array(0),
     payloadAt: 0,
     payloadLength: 0,
@@ -53,25 +60,31 @@ export class Receiver {
 
   onPublish(position: number, entry: number, publish: InboundPublish): void {
     const { bytes, payloadAt, payloadLength, qos } = publish;
+    const arrival = this.#arrival;
     const outcome = this.#stamp.read(bytes, payloadAt, payloadLength);
     const ours = outcome === STAMP_OK && this.#stamp.runHash === this.#options.runHash;
     const stage =
       ours && this.#stamp.stage < this.#options.stages
         ? this.#stamp.stage
         : this.#options.currentStage();
-    const meter = this.#meterOf(entry, stage, qos === 0 ? 0 : 1);
+    const meter = this.#meterOf(entry, stage, qos === 0 ? 0 : qos === 1 ? 1 : 2);
     meter.add(RECEIVED, 1);
     meter.add(BYTES_RECEIVED, payloadLength);
     if (ours) this.#time(meter);
-    const arrival = this.#arrival;
     arrival.position = position;
     arrival.entry = entry;
     arrival.stage = stage;
     arrival.retained = publish.retain;
+    arrival.qos = qos;
+    arrival.topic.bytes = publish.topicBytes;
+    arrival.topic.from = publish.topicAt;
+    arrival.topic.length = publish.topicLength;
     arrival.bytes = bytes;
     arrival.payloadAt = payloadAt;
     arrival.payloadLength = payloadLength;
-    if (this.#options.book.receive(arrival, this.#stamp, outcome)) meter.add(CORRUPTED, 1);
+    const received = this.#options.book.receive(arrival, this.#stamp, outcome);
+    if (received === RECEIVED_AWAITED) meter.add(ARRIVED, 1);
+    else if (received === RECEIVED_CORRUPTED) meter.add(CORRUPTED, 1);
   }
 
   /** Moments of one clock are subtracted as they are; those of another host's are converted first. */

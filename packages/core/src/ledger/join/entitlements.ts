@@ -1,6 +1,6 @@
 import type { LedgerFilter } from '../ledger-plan.ts';
-import { GRANTED, INTERRUPTED, QOS_SHIFT } from '../subscriber-book.ts';
-import type { PlanNames } from './plan-names.ts';
+import { GRANTED, INTERRUPTED, QOS_SHIFT } from '../subscription-states.ts';
+import type { PlanNames } from '../plan-names.ts';
 import type { PlanTopics } from './plan-topics.ts';
 
 /** One subscription of one client. */
@@ -18,7 +18,7 @@ export interface Subscription {
 export const ENDED = 0;
 export const AGAIN = 1;
 export const HELD = 2;
-type Hold = typeof ENDED | typeof AGAIN | typeof HELD;
+export type Hold = typeof ENDED | typeof AGAIN | typeof HELD;
 
 /** What a client is entitled to on one topic, all its subscriptions taken together. */
 export interface Entitlement {
@@ -32,10 +32,20 @@ export interface Entitlement {
   qos: number;
   sinceUs: number;
   hold: Hold;
-  /** A subscription that matches is shared: which client gets a message is the broker's choice. */
-  shared: boolean;
   /** Different filters that match: as many copies of a message may come [MQTT-3.3.5-1]. */
   filters: number;
+  /** What the client is entitled to of what it published itself: null where that is nothing. */
+  own: Entitlement | null;
+}
+
+interface Rules {
+  readonly names: PlanNames;
+  readonly topics: PlanTopics;
+}
+
+interface ClientPlace {
+  readonly group: number;
+  readonly client: number;
 }
 
 /**
@@ -44,10 +54,24 @@ export interface Entitlement {
  * `docs/reference/ledger.md`), so entitlements are of clients, not of subscriptions.
  */
 export function entitlementsOf(
-  client: { readonly group: number; readonly client: number },
+  client: ClientPlace,
   subscriptions: readonly Subscription[],
-  plan: { readonly names: PlanNames; readonly topics: PlanTopics },
+  plan: Rules,
 ): Iterable<Entitlement> {
+  const byTopic = joinedByTopic(client, subscriptions, plan);
+  const hearing = subscriptions.filter(({ filter }) => !filter.entry.spec.options.noLocal);
+  if (hearing.length === subscriptions.length) return byTopic.values();
+  // Some keep the client's own messages from it [MQTT-3.8.3-3]: those are for the others alone.
+  const own = joinedByTopic(client, hearing, plan);
+  for (const [topic, entitlement] of byTopic) entitlement.own = own.get(topic) ?? null;
+  return byTopic.values();
+}
+
+function joinedByTopic(
+  client: ClientPlace,
+  subscriptions: readonly Subscription[],
+  plan: Rules,
+): Map<number, Entitlement> {
   const byText = mergedByText(client, subscriptions, plan.names);
   const byTopic = new Map<number, Entitlement>();
   for (const [text, { subscription, same }] of byText) {
@@ -57,12 +81,12 @@ export function entitlementsOf(
       else widen(known, subscription);
     }
   }
-  return byTopic.values();
+  return byTopic;
 }
 
 /** The same filter subscribed twice is one subscription [MQTT-3.8.4-3], with what is sure of both. */
 function mergedByText(
-  client: { readonly group: number; readonly client: number },
+  client: ClientPlace,
   subscriptions: readonly Subscription[],
   names: PlanNames,
 ): Map<string, { subscription: Subscription; same: boolean }> {
@@ -88,33 +112,34 @@ function mergeSame(a: Subscription, b: Subscription): Subscription {
 }
 
 function firstOf(topic: number, subscription: Subscription): Entitlement {
-  return {
+  const entitlement: Entitlement = {
     topic,
     entry: subscription.filter.entry.index,
     qos: qosOf(subscription),
     sinceUs: subscription.sinceUs,
     hold: holdOf(subscription),
-    shared: subscription.filter.shared,
     filters: 1,
+    own: null,
   };
+  entitlement.own = entitlement;
+  return entitlement;
 }
 
 function widen(known: Entitlement, subscription: Subscription): void {
   const hold = holdOf(subscription);
   known.filters += 1;
   known.qos = Math.max(known.qos, qosOf(subscription));
-  known.shared ||= subscription.filter.shared;
   if (hold < known.hold) return;
   known.sinceUs =
     hold > known.hold ? subscription.sinceUs : Math.min(known.sinceUs, subscription.sinceUs);
   known.hold = hold;
 }
 
-function qosOf({ state }: Subscription): number {
+export function qosOf({ state }: Subscription): number {
   return state >>> QOS_SHIFT;
 }
 
-function holdOf({ state }: Subscription): Hold {
+export function holdOf({ state }: Subscription): Hold {
   if ((state & GRANTED) === 0) return ENDED;
   return (state & INTERRUPTED) === 0 ? HELD : AGAIN;
 }

@@ -1,25 +1,57 @@
 import type { AgentShare } from '../../partition/partition.ts';
 import { type LedgerPlan, ledgerPlan } from '../ledger-plan.ts';
-import { type ArrivalExample, EXAMPLE_KINDS, type LedgerPage, type TalliesBody } from '../page.ts';
+import {
+  type ArrivalExample,
+  type EdgeBody,
+  EXAMPLE_KINDS,
+  type LedgerPage,
+  type TalliesBody,
+} from '../page.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { type LedgerResult, UNKNOWN_SENDER } from '../row.ts';
+import { arrivalGoal } from './arrival-goal.ts';
 import { PairJudge } from './pair-judge.ts';
 import { PairStore } from './pair-store.ts';
-import { PlanNames } from './plan-names.ts';
+import { PlanTopics } from './plan-topics.ts';
+import { PlanNames } from '../plan-names.ts';
 import { PublisherStore } from './publisher-store.ts';
-import { RowBook, type RowKey } from './row-book.ts';
+import { type CountedKind, RowBook, type RowKey } from './row-book.ts';
+import { ShareStore } from './share-store.ts';
 import { Sources } from './sources.ts';
 import { SubscriberStore } from './subscriber-store.ts';
 import {
   CORRUPTED,
-  EXAMPLE_DUPLICATED,
-  EXAMPLE_REORDERED,
+  EXAMPLE_CORRUPTED,
   FOREIGN,
   OUTSIDE,
+  QUEUED,
   REPLAYED,
+  RETAINED,
+  UNASKED,
   UNSTAMPED,
   UNTRACKED,
+  WRONG_QOS,
+  WRONG_TOPIC,
 } from '../tallies.ts';
+
+/** Under which figures of a row a kind of tally counts. */
+const COUNTED: ReadonlyMap<number, CountedKind> = new Map([
+  [CORRUPTED, 'corrupted'],
+  [FOREIGN, 'foreign'],
+  [REPLAYED, 'retained'],
+  [RETAINED, 'retained'],
+  [QUEUED, 'queued'],
+  [WRONG_TOPIC, 'wrongTopic'],
+  [WRONG_QOS, 'wrongQos'],
+  [UNASKED, 'unexpected'],
+]);
+/** And which of what no row counts as received. */
+const APART: ReadonlyMap<number, keyof LedgerResult['apart']> = new Map([
+  [UNSTAMPED, 'unstamped'],
+  [OUTSIDE, 'outside'],
+  [REPLAYED, 'replayed'],
+  [UNTRACKED, 'untracked'],
+]);
 
 export interface LedgerJoinOptions {
   readonly plan: Plan;
@@ -47,6 +79,9 @@ export class LedgerJoin {
   readonly #publishers: PublisherStore;
   readonly #subscribers: SubscriberStore;
   readonly #pairs: PairStore;
+  readonly #shares: ShareStore;
+  readonly #edges = new Map<number, EdgeBody>();
+  #topics: PlanTopics | null = null;
   readonly #tallies: { readonly source: number; readonly body: TalliesBody }[] = [];
 
   /** @throws SquallError SQ_PLAN where a topic or filter is not a template. */
@@ -57,6 +92,26 @@ export class LedgerJoin {
     this.#publishers = new PublisherStore(this.#plan);
     this.#subscribers = new SubscriberStore(this.#plan);
     this.#pairs = new PairStore(this.#plan, maxPairs);
+    this.#shares = new ShareStore(this.#plan);
+  }
+
+  /** Whether everything is here that publishers sent, so that `goal` can be asked for. */
+  get allSent(): boolean {
+    return this.#sources.allSent;
+  }
+
+  /**
+   * How many first arrivals (`arrived`) there will be when everything has arrived, or null where only
+   * `join` can tell. Yields now and then, like `join`. To be run once, when `allSent`.
+   */
+  goal(): Generator<void, number | null> {
+    return arrivalGoal({
+      names: this.#names,
+      topics: this.#planTopics(),
+      sources: this.#sources,
+      publishers: this.#publishers,
+      edges: this.#edges,
+    });
   }
 
   /** Whether every worker's ledger is here. */
@@ -76,8 +131,14 @@ export class LedgerJoin {
       case 'publishers':
         this.#publishers.add(page, source);
         break;
+      case 'edge':
+        this.#edges.set(source, page);
+        break;
       case 'subscribers':
         this.#subscribers.add(page);
+        break;
+      case 'shares':
+        this.#shares.add(page);
         break;
       case 'pairs':
         if (!this.#pairs.add(page)) entry.full = true;
@@ -96,10 +157,12 @@ export class LedgerJoin {
     const rows = new RowBook();
     const judge = new PairJudge({
       names: this.#names,
+      topics: this.#planTopics(),
       sources: this.#sources,
       publishers: this.#publishers,
       subscribers: this.#subscribers,
       pairs: this.#pairs.table,
+      shares: this.#shares,
       rows,
     });
     let judged = 0;
@@ -109,6 +172,7 @@ export class LedgerJoin {
       judged = 0;
       yield;
     }
+    for (const pairs of judge.shares()) if (pairs > 0) yield;
     for (const records of judge.rest(PAIRS_A_STEP)) if (records > 0) yield;
     const apart = { unstamped: 0, outside: judge.outside, replayed: 0, untracked: 0 };
     for (const { source, body } of this.#tallies) {
@@ -118,8 +182,9 @@ export class LedgerJoin {
     }
     return {
       rows: rows.rows(),
-      outside: this.#outside(),
+      outside: [...this.#outside(), ...judge.openShares()],
       apart,
+      sessionsLost: this.#sessionsLost(),
       perSubscription: rows.perSubscription,
       missing: this.#missing(),
     };
@@ -127,28 +192,10 @@ export class LedgerJoin {
 
   #tally(body: TalliesBody, rows: RowBook, apart: Record<keyof LedgerResult['apart'], number>) {
     for (const tally of body.tallies) {
-      switch (tally.kind) {
-        case CORRUPTED:
-          rows.count(this.#rowOf(tally), 'corrupted', tally.count);
-          break;
-        case FOREIGN:
-          rows.count(this.#rowOf(tally), 'foreign', tally.count);
-          break;
-        case UNSTAMPED:
-          apart.unstamped += tally.count;
-          break;
-        case OUTSIDE:
-          apart.outside += tally.count;
-          break;
-        case REPLAYED:
-          apart.replayed += tally.count;
-          break;
-        case UNTRACKED:
-          apart.untracked += tally.count;
-          break;
-        default:
-          break;
-      }
+      const counted = COUNTED.get(tally.kind);
+      if (counted !== undefined) rows.tally(this.#rowOf(tally), counted, tally.count);
+      const kept = APART.get(tally.kind);
+      if (kept !== undefined) apart[kept] += tally.count;
     }
   }
 
@@ -157,13 +204,13 @@ export class LedgerJoin {
     const group = this.#plan.streams[stream]?.group;
     const sender = group === undefined ? -1 : this.#sources.ownerOf(group, publisher);
     // Of a pair without a verdict nothing is shown; what is corrupted is so whoever sent it.
-    const ofPair = example.kind === EXAMPLE_DUPLICATED || example.kind === EXAMPLE_REORDERED;
+    const ofPair = stream >= 0 && example.kind !== EXAMPLE_CORRUPTED;
     if (ofPair && !this.#sources.isComplete(sender)) return;
     const clock = this.#sources.list[source]?.clock;
     // The stamp's moment is of the publisher's clock: on another one it cannot be placed.
     const known = clock !== null && clock !== undefined && sentUs >= 0;
     const sameClock = known && this.#sources.list[sender]?.clock?.domain === clock.domain;
-    rows.example(this.#rowOf(example), EXAMPLE_KINDS[example.kind] ?? '', {
+    rows.example(rows.nearest(this.#rowOf(example)), EXAMPLE_KINDS[example.kind] ?? '', {
       client: group === undefined ? '' : this.#names.clientId(group, publisher),
       subscriber: this.#names.clientIdOf(subscriber),
       seq,
@@ -187,21 +234,29 @@ export class LedgerJoin {
   }
 
   #outside(): LedgerResult['outside'] {
-    const outside = this.#plan.streams.flatMap(({ spec, outside: reason }) =>
+    return this.#plan.streams.flatMap(({ spec, outside: reason }) =>
       reason === null ? [] : [{ subject: spec.subject, reason }],
     );
-    const shared = this.#plan.filters.flat().filter((filter) => filter.shared);
-    for (const subject of new Set(shared.map(({ entry }) => entry.spec.subject))) {
-      outside.push({ subject, reason: 'which client of a shared subscription gets what is open' });
-    }
-    return outside;
+  }
+
+  #sessionsLost(): LedgerResult['sessionsLost'] {
+    return this.#plan.plan.groups.flatMap(({ name }, group) => {
+      const clients = this.#subscribers.column(group).sessionsLost;
+      return clients === 0 ? [] : [{ subject: name, clients }];
+    });
+  }
+
+  /** Made when it is first asked for, since it takes its time. */
+  #planTopics(): PlanTopics {
+    this.#topics ??= new PlanTopics(this.#names);
+    return this.#topics;
   }
 
   /** Where the plan has nothing to follow, nothing can be missing. */
   #missing(): string[] {
     const { streams, filters } = this.#plan;
     const follows = streams.some(({ outside }) => outside === null);
-    if (!follows || filters.flat().every((filter) => filter.shared)) return [];
+    if (!follows || filters.flat().length === 0) return [];
     return this.#sources.list.flatMap((source, k) =>
       this.#sources.isComplete(k) ? [] : [`agent ${source.agent}, worker ${source.worker}`],
     );

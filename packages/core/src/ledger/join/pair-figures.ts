@@ -1,4 +1,10 @@
-import { GAP_DISCONNECTED, type PairTable } from '../pair-table.ts';
+import {
+  GAP_DISCONNECTED,
+  GAP_EXPIRED,
+  GAP_FLAGS,
+  GAP_SESSION_LOST,
+  type PairTable,
+} from '../pair-table.ts';
 import { contains, countInBoth, countWithin, type RangeList, type Window } from './range-sums.ts';
 
 /** One pair in one stage, with all that is known of both sides. */
@@ -13,8 +19,8 @@ export interface PairCase {
   readonly start: number;
   /** The subscription ended within the run, so only gaps between messages tell of losses. */
   readonly open: boolean;
-  /** The subscriber lost its connection after its last message of the pair. */
-  readonly cutOff: boolean;
+  /** What befell the subscriber after its last message of the pair: flags of a gap. */
+  readonly tail: number;
 }
 
 /** `expected = unique + lost`; arrivals are `unique + unresolvedArrived + unexpected + again`. */
@@ -23,6 +29,9 @@ export interface PairFigures {
   readonly unique: number;
   readonly lost: number;
   readonly lostDisconnected: number;
+  readonly lostSession: number;
+  /** Missing, and possibly expired: in no other figure. */
+  readonly expired: number;
   /** Messages that came once more: duplicates, or copies through overlapping subscriptions. */
   readonly again: number;
   readonly reordered: number;
@@ -32,6 +41,14 @@ export interface PairFigures {
   readonly unexpected: number;
   /** More gaps than are kept, so that some figures above are bounds. */
   readonly inexact: boolean;
+}
+
+/** What of a pair is missing. */
+interface Missing {
+  lost: number;
+  disconnected: number;
+  session: number;
+  expired: number;
 }
 
 export function pairFigures(pair: PairCase): PairFigures {
@@ -49,13 +66,15 @@ export function pairFigures(pair: PairCase): PairFigures {
   const unresolvedArrived =
     countWithin(unresolved, all) - countInBoth(both, all) - unresolvedClosed;
   const early = { from: 0, to: Math.min(start, inside) };
-  const losses = lossesOf(pair, { inside, closed: closed - unresolvedClosed });
+  const missing = missingOf(pair, { inside, closed: closed - unresolvedClosed });
   const unique = Math.max(0, distinct - beyond - unresolvedArrived);
   return {
-    expected: unique + losses.lost,
+    expected: unique + missing.lost,
     unique,
-    lost: losses.lost,
-    lostDisconnected: losses.disconnected,
+    lost: missing.lost,
+    lostDisconnected: missing.disconnected,
+    lostSession: missing.session,
+    expired: missing.expired,
     again: came ? pairs.duplicatesOf(record) : 0,
     reordered: came ? pairs.reorderedOf(record) : 0,
     unresolved:
@@ -69,52 +88,79 @@ export function pairFigures(pair: PairCase): PairFigures {
   };
 }
 
+/** A lost message, and what befell the subscriber around it: flags of a gap. */
+export interface LostNumber {
+  readonly seq: number;
+  readonly flags: number;
+}
+
 /** Numbers of lost messages, at most `most` of them: those of gaps first, then those of the end. */
-export function lostNumbers(pair: PairCase, most: number): { seq: number; cutOff: boolean }[] {
-  const lost: { seq: number; cutOff: boolean }[] = [];
+export function lostNumbers(pair: PairCase, most: number): LostNumber[] {
+  const lost: LostNumber[] = [];
   const next = pair.record >= 0 ? pair.pairs.nextOf(pair.record) : 0;
   const { lists, head } = gapsOf(pair);
   for (let node = head; node !== 0 && lost.length < most; node = lists.next(node)) {
-    const cutOff = lists.flag(node) === GAP_DISCONNECTED;
-    if (pair.open && cutOff) continue;
+    const flags = lists.flag(node);
+    if (pair.open && flags !== 0) continue;
     const to = Math.min(lists.to(node), pair.handed);
-    collect(pair, { from: lists.from(node), to, cutOff }, { lost, most });
+    collect(pair, { from: lists.from(node), to, flags }, { lost, most });
   }
   if (!pair.open) {
-    collect(pair, { from: next, to: pair.handed, cutOff: pair.cutOff }, { lost, most });
+    collect(pair, { from: next, to: pair.handed, flags: pair.tail }, { lost, most });
   }
   return lost;
 }
 
 function collect(
   { start, unresolved }: PairCase,
-  span: { readonly from: number; readonly to: number; readonly cutOff: boolean },
-  { lost, most }: { readonly lost: { seq: number; cutOff: boolean }[]; readonly most: number },
+  span: { readonly from: number; readonly to: number; readonly flags: number },
+  { lost, most }: { readonly lost: LostNumber[]; readonly most: number },
 ): void {
+  const { flags } = span;
+  if ((flags & GAP_EXPIRED) !== 0) return;
   for (let seq = Math.max(start, span.from); seq < span.to && lost.length < most; seq++) {
-    if (!contains(unresolved, seq)) lost.push({ seq, cutOff: span.cutOff });
+    if (!contains(unresolved, seq)) lost.push({ seq, flags });
   }
 }
 
 /** What is missing from `start` on, without what is unresolved. */
-function lossesOf(
+function missingOf(
   pair: PairCase,
   known: { readonly inside: number; readonly closed: number },
-): { lost: number; disconnected: number } {
-  const { start, handed, unresolved } = pair;
+): Missing {
+  const { start, handed, unresolved, open } = pair;
   const gaps = gapsOf(pair);
   const inner = { from: start, to: Math.max(start, known.inside) };
   const both = [gaps, unresolved] as const;
-  const disconnected =
-    countWithin(gaps, inner, GAP_DISCONNECTED) - countInBoth(both, inner, GAP_DISCONNECTED);
-  const connected = countWithin(gaps, inner, 0) - countInBoth(both, inner, 0);
-  if (pair.open) return { lost: connected, disconnected: 0 };
+  const missing: Missing = { lost: 0, disconnected: 0, session: 0, expired: 0 };
+  const present = flagsIn(gaps);
+  for (let flags = 0; flags < GAP_FLAGS; flags++) {
+    if ((present & (1 << flags)) === 0 || (open && flags !== 0)) continue;
+    const count = countWithin(gaps, inner, flags) - countInBoth(both, inner, flags);
+    addMissing(missing, count, flags);
+  }
+  if (open) return missing;
+  missing.lost += known.closed;
   const end: Window = { from: inner.to, to: Math.max(inner.to, handed) };
-  const tail = end.to - end.from - countWithin(unresolved, end);
-  return {
-    lost: connected + disconnected + known.closed + tail,
-    disconnected: disconnected + (pair.cutOff ? tail : 0),
-  };
+  addMissing(missing, end.to - end.from - countWithin(unresolved, end), pair.tail);
+  return missing;
+}
+
+function addMissing(missing: Missing, count: number, flags: number): void {
+  if ((flags & GAP_EXPIRED) !== 0) {
+    missing.expired += count;
+    return;
+  }
+  missing.lost += count;
+  if ((flags & GAP_DISCONNECTED) !== 0) missing.disconnected += count;
+  if ((flags & GAP_SESSION_LOST) !== 0) missing.session += count;
+}
+
+/** Which flags there are among gaps: bit `n` for flags `n`. */
+function flagsIn({ lists, head }: RangeList): number {
+  let present = 0;
+  for (let node = head; node !== 0; node = lists.next(node)) present |= 1 << lists.flag(node);
+  return present;
 }
 
 function gapsOf({ pairs, record }: PairCase): RangeList {

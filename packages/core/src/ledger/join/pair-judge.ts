@@ -1,8 +1,13 @@
 import { at } from '../element.ts';
 import { MAX_MARKS } from '../limits.ts';
-import type { PairKey, PairTable } from '../pair-table.ts';
-import type { LedgerExample } from '../row.ts';
-import { GRANTED, INTERRUPTED, QOS_SHIFT } from '../subscriber-book.ts';
+import {
+  GAP_DISCONNECTED,
+  GAP_EXPIRED,
+  GAP_SESSION_LOST,
+  type PairKey,
+  type PairTable,
+} from '../pair-table.ts';
+import { GRANTED, INTERRUPTED, QOS_SHIFT } from '../subscription-states.ts';
 import {
   AGAIN,
   ENDED,
@@ -13,20 +18,26 @@ import {
 } from './entitlements.ts';
 import { type ClockedMoment, surelyAfter } from './moments.ts';
 import { lostNumbers, type PairCase, pairFigures } from './pair-figures.ts';
-import type { PlanNames } from './plan-names.ts';
-import { PlanTopics } from './plan-topics.ts';
+import type { PlanNames } from '../plan-names.ts';
+import type { PlanTopics } from './plan-topics.ts';
+import { lostExample } from './lost-example.ts';
 import type { PublisherColumn, PublisherStore } from './publisher-store.ts';
 import type { RowBook, RowKey } from './row-book.ts';
 import type { Sources } from './sources.ts';
-import { StreamStages } from './stream-stages.ts';
+import { ShareJudge } from './share-judge.ts';
+import type { ShareStore } from './share-store.ts';
+import { Shares } from './shares.ts';
+import { StreamStages } from '../stream-stages.ts';
 import type { SubscriberStore } from './subscriber-store.ts';
 
 export interface PairJudgeOptions {
   readonly names: PlanNames;
+  readonly topics: PlanTopics;
   readonly sources: Sources;
   readonly publishers: PublisherStore;
   readonly subscribers: SubscriberStore;
   readonly pairs: PairTable;
+  readonly shares: ShareStore;
   readonly rows: RowBook;
 }
 
@@ -37,7 +48,6 @@ interface Subscriber {
   /** Number among all clients of the plan. */
   readonly number: number;
   readonly source: number;
-  readonly losses: number;
 }
 
 /** A pair in one stage, on its way to a row. */
@@ -53,31 +63,47 @@ interface Candidate {
 
 /** Goes through every pair that the plan entitles to messages, subscriber by subscriber. */
 export class PairJudge {
-  /** Messages that came through shared subscriptions. */
+  /** Messages of which nobody can tell through which subscription they came. */
   outside = 0;
   readonly #options: PairJudgeOptions;
   readonly #topics: PlanTopics;
   readonly #stages: StreamStages;
+  readonly #shares: Shares;
 
   constructor(options: PairJudgeOptions) {
     this.#options = options;
-    this.#topics = new PlanTopics(options.names);
+    this.#topics = options.topics;
     this.#stages = new StreamStages(options.names.plan);
+    this.#shares = new Shares(options.names, options.topics);
   }
 
   /** Judges all pairs; yields how many there were, after each topic of each subscriber. */
   *subscribers(): Generator<number, void> {
-    const { names, sources, subscribers } = this.#options;
+    const { names, sources } = this.#options;
     const { plan, firstClient, filters } = names.plan;
     for (const [group, { clients }] of plan.groups.entries()) {
       if ((filters[group]?.length ?? 0) === 0) continue;
-      const { losses } = subscribers.column(group);
       for (let client = 0; client < clients; client++) {
         const source = sources.ownerOf(group, client);
         const number = (firstClient[group] ?? 0) + client;
-        yield* this.#judge({ group, client, number, source, losses: at(losses, client) });
+        yield* this.#judge({ group, client, number, source });
       }
     }
+  }
+
+  /** Judges the shared subscriptions, when all subscribers were looked at; yields like `subscribers`. */
+  shares(): Generator<number, void> {
+    return new ShareJudge({ ...this.#options, stages: this.#stages }).judge(this.#shares.all);
+  }
+
+  /** Shared subscriptions with messages that nobody can assign, and why. */
+  openShares(): { subject: string; reason: string }[] {
+    const { entries } = this.#options.names.plan;
+    const open = [...this.#shares.all].filter((share) => share.open.size > 0);
+    const subjects = new Set(open.map(({ entry }) => entries[entry]?.spec.subject ?? ''));
+    const reason =
+      'a client has other subscriptions to the same topics, and messages do not say which they are for';
+    return [...subjects].map((subject) => ({ subject: `${subject} (shared)`, reason }));
   }
 
   /** Looks for pairs that got what nobody entitled them to; yields after `step` records each. */
@@ -113,17 +139,30 @@ export class PairJudge {
   *#judge(subscriber: Subscriber): Generator<number, void> {
     const { names } = this.#options;
     const plan = { names, topics: this.#topics };
-    for (const entitlement of entitlementsOf(subscriber, this.#held(subscriber), plan)) {
+    const held = this.#held(subscriber);
+    const open = this.#joinShares(subscriber, held);
+    const own = held.filter(({ filter }) => !filter.shared);
+    for (const entitlement of entitlementsOf(subscriber, own, plan)) {
       const to = this.#topics.to(entitlement.topic);
       let judged = 0;
       for (let place = this.#topics.from(entitlement.topic); place < to; place++) {
-        this.#judgePublisher(subscriber, entitlement, place);
+        if (open.has(entitlement.topic)) this.#leaveOut(subscriber, place);
+        else this.#judgePublisher(subscriber, entitlement, place);
         judged += 1;
         // One topic may have more publishers than a step should take.
         if (judged % 4096 === 0) yield 4096;
       }
       yield judged % 4096;
     }
+  }
+
+  /** Gives the topics on which the client's shared subscriptions cannot be told from its others. */
+  #joinShares(subscriber: Subscriber, held: readonly Subscription[]): ReadonlySet<number> {
+    const { names, sources } = this.#options;
+    const filters = names.plan.filters[subscriber.group] ?? [];
+    if (!filters.some(({ shared }) => shared)) return NONE;
+    const clock = sources.list[subscriber.source]?.clock ?? null;
+    return this.#shares.join({ ...subscriber, clock }, held);
   }
 
   /** What a client held; of a lost worker's client, what the plan has it subscribe to. */
@@ -142,13 +181,27 @@ export class PairJudge {
     return held;
   }
 
-  #judgePublisher(subscriber: Subscriber, entitlement: Entitlement, place: number): void {
+  /** Messages of one publisher that may have come through any of the subscriber's subscriptions. */
+  #leaveOut({ number }: Subscriber, place: number): void {
+    const { pairs } = this.#options;
+    const [stream, publisher] = [this.#topics.streamAt(place), this.#topics.clientAt(place)];
+    for (const stage of this.#stages.of(stream)) {
+      const record = pairs.find({ subscriber: number, stream, stage, publisher });
+      if (record < 0) continue;
+      pairs.visit(record);
+      this.outside += pairs.uniqueOf(record) + pairs.duplicatesOf(record);
+    }
+  }
+
+  #judgePublisher(subscriber: Subscriber, all: Entitlement, place: number): void {
     const { names, sources, publishers, pairs } = this.#options;
     const stream = this.#topics.streamAt(place);
     const publisher = this.#topics.clientAt(place);
     const spec = names.plan.streams[stream];
-    const entry = names.plan.entries[entitlement.entry];
-    if (spec === undefined || entry === undefined) return;
+    const isOwn = spec?.group === subscriber.group && publisher === subscriber.client;
+    const entitlement = isOwn ? all.own : all;
+    const entry = names.plan.entries[entitlement?.entry ?? -1];
+    if (spec === undefined || entry === undefined || entitlement === null) return;
     const publisherSource = sources.ownerOf(spec.group, publisher);
     for (const stage of this.#stages.of(stream)) {
       const key = { subscriber: subscriber.number, stream, stage, publisher };
@@ -172,12 +225,8 @@ export class PairJudge {
   }
 
   #judgePair(candidate: Candidate): void {
-    const { pairs, rows } = this.#options;
+    const { rows } = this.#options;
     const { record, entitlement, row } = candidate;
-    if (entitlement.shared) {
-      if (record >= 0) this.outside += pairs.uniqueOf(record) + pairs.duplicatesOf(record);
-      return;
-    }
     const unverifiable = this.#unverifiable(candidate);
     if (unverifiable !== null) {
       if (this.#concerns(candidate)) rows.unverifiable(row, unverifiable);
@@ -189,6 +238,8 @@ export class PairJudge {
     const pair = this.#caseOf(candidate, sent, start);
     const figures = pairFigures(pair);
     rows.add(row, figures, entitlement.filters);
+    const refused = at(candidate.column?.refused ?? [], candidate.key.publisher);
+    if (refused > 0) rows.refused(row, Math.min(refused, figures.unresolved));
     if (figures.lost > 0) this.#lostExamples(candidate, pair);
     if (record < 0 && start === sent && entitlement.hold === HELD && this.#mayBeLate(candidate)) {
       rows.undecided(row);
@@ -197,7 +248,7 @@ export class PairJudge {
 
   #caseOf(candidate: Candidate, sent: number, start: number): PairCase {
     const { pairs, publishers } = this.#options;
-    const { record, column, key, entitlement, subscriber } = candidate;
+    const { record, column, key, entitlement } = candidate;
     const head = at(column?.heads ?? [], key.publisher);
     return {
       handed: sent,
@@ -206,8 +257,21 @@ export class PairJudge {
       record,
       start: record < 0 ? start : lower(start, pairs.lowestOf(record)),
       open: entitlement.hold === ENDED || (entitlement.hold === AGAIN && start > 0),
-      cutOff: record < 0 ? subscriber.losses > 0 : pairs.lossesOf(record) > 0,
+      tail: record < 0 ? this.#absenceOf(candidate) : pairs.lossesOf(record),
     };
+  }
+
+  /** What befell a subscriber that got nothing of the pair: flags of a gap. */
+  #absenceOf({ subscriber: { group, client }, key }: Candidate): number {
+    const { losses, sessionLost, awayMs } = this.#options.subscribers.column(group);
+    if (at(losses, client) === 0) return 0;
+    const expiryS = this.#options.names.plan.streams[key.stream]?.spec.expiryS ?? null;
+    const expired = expiryS !== null && at(awayMs, client) >= expiryS * 1_000;
+    return (
+      GAP_DISCONNECTED |
+      (at(sessionLost, client) === 1 ? GAP_SESSION_LOST : 0) |
+      (expired ? GAP_EXPIRED : 0)
+    );
   }
 
   /** Why a pair cannot be judged, and how many of its messages are known; null where it can. */
@@ -264,19 +328,19 @@ export class PairJudge {
     return key.stage >= this.#stages.firstOf(entitlement.entry);
   }
 
-  #lostExamples({ row, key }: Candidate, pair: PairCase): void {
-    const { rows, names } = this.#options;
+  #lostExamples({ row, key, column, publisherSource }: Candidate, pair: PairCase): void {
+    const { rows, names, sources } = this.#options;
     const room = rows.roomFor(row, 'lost');
     if (room <= 0) return;
-    const group = names.plan.streams[key.stream]?.group ?? 0;
-    const client = names.clientId(group, key.publisher);
     const subscriber = names.clientIdOf(key.subscriber);
-    for (const { seq, cutOff } of lostNumbers(pair, room)) {
-      const example: LedgerExample = { client, subscriber, seq, sentAtUs: null };
-      rows.example(row, 'lost', cutOff ? { ...example, while: 'disconnected' } : example);
+    const sender = { ...key, column, clock: sources.list[publisherSource]?.clock ?? null };
+    for (const lost of lostNumbers(pair, room)) {
+      rows.example(row, 'lost', lostExample(lost, { names, sender, subscriber }));
     }
   }
 }
+
+const NONE: ReadonlySet<number> = new Set();
 
 function clocked(us: number, clock: ClockedMoment['clock'] | null | undefined) {
   return clock === null || clock === undefined ? null : { us, clock };

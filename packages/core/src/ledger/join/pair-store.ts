@@ -3,18 +3,18 @@ import type { LedgerPlan } from '../ledger-plan.ts';
 import { MAX_JOINED_PAIRS, MAX_JOINED_RANGES } from '../limits.ts';
 import {
   PAIR_AMBIGUOUS,
-  PAIR_CUT_OFF,
   PAIR_DETAILS,
   PAIR_FIELDS,
+  PAIR_TAIL_SHIFT,
   type PairsBody,
 } from '../page.ts';
-import { type PairKey, PairTable } from '../pair-table.ts';
+import { GAP_FLAGS, type PairKey, PairTable } from '../pair-table.ts';
 import { RangeLists } from '../range-lists.ts';
 import { outOfPlan } from './out-of-plan.ts';
 
 /**
- * The receiving side of all workers: the same table that a worker has. `lossesOf` of a record is 1
- * where the subscriber lost its connection after the pair's last message.
+ * The receiving side of all workers: the same table that a worker has. `lossesOf` of a record holds
+ * the flags of what is missing after the pair's last message.
  */
 export class PairStore {
   readonly table: PairTable;
@@ -69,7 +69,7 @@ export class PairStore {
       lowest: at(rows, from + 3) - 1,
       horizon: at(rows, from + 4),
       ambiguous: (state & PAIR_AMBIGUOUS) !== 0,
-      losses: (state & PAIR_CUT_OFF) === 0 ? 0 : 1,
+      losses: state >>> PAIR_TAIL_SHIFT,
     });
     this.#addGaps(record, rows, from + PAIR_DETAILS - 1);
     return true;
@@ -78,9 +78,9 @@ export class PairStore {
   #addGaps(record: number, rows: readonly number[], place: number): void {
     for (let k = at(rows, place) - 1; k >= 0; k--) {
       const gapFrom = at(rows, place + 1 + 2 * k);
-      const lengthAndFlag = at(rows, place + 2 + 2 * k);
-      const to = gapFrom + Math.floor(lengthAndFlag / 2);
-      this.table.loadGap(record, { from: gapFrom, to, flag: lengthAndFlag % 2 });
+      const lengthAndFlags = at(rows, place + 2 + 2 * k);
+      const to = gapFrom + Math.floor(lengthAndFlags / GAP_FLAGS);
+      this.table.loadGap(record, { from: gapFrom, to, flag: lengthAndFlags % GAP_FLAGS });
     }
   }
 

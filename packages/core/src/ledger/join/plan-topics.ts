@@ -1,6 +1,6 @@
 import { MAX_REMEMBERED_TOPICS } from '../limits.ts';
 import { TopicIndex } from '../topic-index.ts';
-import type { PlanNames } from './plan-names.ts';
+import type { PlanNames } from '../plan-names.ts';
 
 /**
  * Every topic of a plan and who publishes to it. Built once: by topic, so that a subscriber's

@@ -9,6 +9,9 @@ import { outOfPlan } from './out-of-plan.ts';
 export interface PublisherColumn {
   readonly handed: Uint32Array;
   readonly firstUs: Float64Array;
+  readonly lastUs: Float64Array;
+  /** Of the unresolved: refused by the broker. */
+  readonly refused: Uint32Array;
   /** 1 where unresolved messages were not listed. */
   readonly unlisted: Uint8Array;
   /** Heads of unresolved ranges. */
@@ -46,7 +49,9 @@ export class PublisherStore {
       if (client >= column.handed.length) throw outOfPlan('publisher', client);
       column.handed[client] = at(rows, place + 1);
       column.firstUs[client] = at(rows, place + 2);
-      column.unlisted[client] = at(rows, place + 3) > 0 ? 1 : 0;
+      column.lastUs[client] = at(rows, place + 3);
+      column.unlisted[client] = at(rows, place + 4) > 0 ? 1 : 0;
+      column.refused[client] = at(rows, place + 5);
       place += PUBLISHER_FIELDS;
       for (let k = 0; k < marks; k++) column.marks[client * MAX_MARKS + k] = at(rows, place + k);
       place += marks;
@@ -80,6 +85,8 @@ export class PublisherStore {
     const made = {
       handed: new Uint32Array(clients),
       firstUs: new Float64Array(clients),
+      lastUs: new Float64Array(clients),
+      refused: new Uint32Array(clients),
       unlisted: new Uint8Array(clients),
       heads: new Uint32Array(clients),
       marks: new Uint32Array(clients * MAX_MARKS),

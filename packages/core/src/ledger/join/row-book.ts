@@ -1,5 +1,5 @@
 import { MAX_EXAMPLES } from '../../metrics/frame.ts';
-import type { LedgerExample, LedgerRow } from '../row.ts';
+import { type LedgerExample, type LedgerFigure, ledgerFigures, type LedgerRow } from '../row.ts';
 import type { PairFigures } from './pair-figures.ts';
 
 /** Which row something belongs to. */
@@ -10,25 +10,15 @@ export interface RowKey {
   readonly stage: number;
 }
 
-interface Row {
+/** A row while it grows. `duplicated`, `copies` and `received` are known when it is finished. */
+interface Row extends Record<LedgerFigure, number> {
   readonly key: RowKey;
   pairs: number;
-  expected: number;
-  unique: number;
-  lost: number;
-  lostDisconnected: number;
   /** Messages that came again, where one filter matched. */
   again: number;
   /** The same where several did, and how many of them as many filters would explain. */
   overlapAgain: number;
   overlapCopies: number;
-  reordered: number;
-  corrupted: number;
-  unexpected: number;
-  foreign: number;
-  unresolved: number;
-  unresolvedArrived: number;
-  unverifiable: number;
   unverifiablePairs: number;
   readonly unverifiableFrom: Set<string>;
   inexactPairs: number;
@@ -43,6 +33,16 @@ interface Row {
  */
 const PER_SUBSCRIPTION_SHARE = 0.25;
 
+/** What is counted message by message, apart from pairs. */
+export type CountedKind =
+  | 'corrupted'
+  | 'foreign'
+  | 'unexpected'
+  | 'retained'
+  | 'queued'
+  | 'wrongTopic'
+  | 'wrongQos';
+
 /** The rows of a ledger while it is being joined. */
 export class RowBook {
   readonly #rows = new Map<string, Row>();
@@ -54,17 +54,20 @@ export class RowBook {
    * stage before the subscription, say) opens no row.
    */
   add(key: RowKey, figures: PairFigures, filters: number): void {
-    if (figures.expected + figures.unresolved + figures.again + figures.unexpected === 0) return;
+    const { expected, unresolved, expired, unexpected } = figures;
+    if (expected + unresolved + expired + unexpected + figures.again === 0) return;
     const row = this.#row(key);
     const { unique, unresolvedArrived, again } = figures;
-    if (figures.expected > 0 || figures.unresolved > 0) row.pairs += 1;
-    row.expected += figures.expected;
+    if (expected + unresolved + expired > 0) row.pairs += 1;
+    row.expected += expected;
     row.unique += unique;
     row.lost += figures.lost;
     row.lostDisconnected += figures.lostDisconnected;
+    row.lostSession += figures.lostSession;
+    row.expired += figures.expired;
     row.reordered += figures.reordered;
-    row.unexpected += figures.unexpected;
-    row.unresolved += figures.unresolved;
+    row.unexpected += unexpected;
+    row.unresolved += unresolved;
     row.unresolvedArrived += unresolvedArrived;
     if (figures.inexact) row.inexactPairs += 1;
     if (filters === 1) {
@@ -78,8 +81,30 @@ export class RowBook {
     this.#overlapRoom += room;
   }
 
-  count(key: RowKey, kind: 'corrupted' | 'foreign' | 'unexpected', messages: number): void {
+  count(key: RowKey, kind: CountedKind, messages: number): void {
     this.#row(key)[kind] += messages;
+  }
+
+  /**
+   * The same, of what is counted apart from pairs and does not know which QoS was granted: it belongs
+   * to the row of its sender and receiver, where there is one.
+   */
+  tally(key: RowKey, kind: CountedKind, messages: number): void {
+    this.#row(this.nearest(key))[kind] += messages;
+  }
+
+  /** The row of the same sender, receiver and stage, by whatever QoS; one of its own where there is none. */
+  nearest(key: RowKey): RowKey {
+    if (this.#rows.has(nameOf(key))) return key;
+    for (let qos = key.qos - 1; qos >= 0; qos--) {
+      const lower = { ...key, qos };
+      if (this.#rows.has(nameOf(lower))) return lower;
+    }
+    return key;
+  }
+
+  refused(key: RowKey, messages: number): void {
+    this.#row(key).refused += messages;
   }
 
   undecided(key: RowKey): void {
@@ -120,7 +145,7 @@ export class RowBook {
   }
 
   #row(key: RowKey): Row {
-    const name = `${key.from}\n${key.to}\n${key.qos}\n${key.stage}`;
+    const name = nameOf(key);
     let row = this.#rows.get(name);
     if (row === undefined) {
       row = emptyRow(key);
@@ -128,6 +153,10 @@ export class RowBook {
     }
     return row;
   }
+}
+
+function nameOf({ from, to, qos, stage }: RowKey): string {
+  return `${from}\n${to}\n${qos}\n${stage}`;
 }
 
 function finished(row: Row, perSubscription: boolean): LedgerRow {
@@ -156,20 +185,10 @@ function emptyRow(key: RowKey): Row {
   return {
     key: { from, to, qos, stage },
     pairs: 0,
-    expected: 0,
-    unique: 0,
-    lost: 0,
-    lostDisconnected: 0,
+    ...ledgerFigures(() => 0),
     again: 0,
     overlapAgain: 0,
     overlapCopies: 0,
-    reordered: 0,
-    corrupted: 0,
-    unexpected: 0,
-    foreign: 0,
-    unresolved: 0,
-    unresolvedArrived: 0,
-    unverifiable: 0,
     unverifiablePairs: 0,
     unverifiableFrom: new Set(),
     inexactPairs: 0,

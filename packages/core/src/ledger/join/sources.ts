@@ -26,6 +26,8 @@ export class Sources {
   readonly #ranges: Range[][] = [];
   readonly #seen: Set<number>[] = [];
   readonly #pages: number[] = [];
+  /** Pages up to the edge, that one included; -1 before it is here. */
+  readonly #edges: number[] = [];
 
   constructor(split: readonly AgentShare[], groups: number) {
     for (let group = 0; group < groups; group++) this.#ranges.push([]);
@@ -36,6 +38,7 @@ export class Sources {
         this.#places.set(`${worker} ${agent}`, source);
         this.#seen.push(new Set());
         this.#pages.push(-1);
+        this.#edges.push(-1);
         for (const [group, { first, clients }] of share.groups.entries()) {
           if (clients > 0) this.#ranges[group]?.push({ first, source });
         }
@@ -54,12 +57,18 @@ export class Sources {
     seen.add(page.page);
     entry.clock ??= page.clock;
     if (page.last) this.#pages[source] = page.page + 1;
+    if (page.kind === 'edge') this.#edges[source] = page.page + 1;
     return source;
   }
 
   isComplete(source: number): boolean {
     const pages = this.#pages[source] ?? -1;
     return pages > 0 && this.#seen[source]?.size === pages;
+  }
+
+  /** Whether everything is here that each worker's publishers sent. */
+  get allSent(): boolean {
+    return this.list.every((_, source) => this.#hasEdge(source));
   }
 
   /** Whether every worker's ledger is here: nothing more is worth waiting for. */
@@ -78,5 +87,14 @@ export class Sources {
       else high = middle - 1;
     }
     return ranges[low]?.source ?? -1;
+  }
+
+  /** Pages before the edge come first, and are numbered without a gap. */
+  #hasEdge(source: number): boolean {
+    const pages = this.#edges[source] ?? -1;
+    if (pages < 0) return false;
+    const seen = this.#seen[source];
+    for (let page = 0; page < pages; page++) if (seen?.has(page) !== true) return false;
+    return true;
   }
 }

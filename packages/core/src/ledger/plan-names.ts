@@ -1,6 +1,7 @@
-import type { Template, TemplateContext } from '../../template/index.ts';
-import { compileTemplate } from '../../template/index.ts';
-import type { LedgerPlan } from '../ledger-plan.ts';
+import type { Template, TemplateContext } from '../template/index.ts';
+import { compileTemplate } from '../template/index.ts';
+import { AddressSpread } from '../partition/address-spread.ts';
+import type { LedgerPlan } from './ledger-plan.ts';
 
 export interface PlanNamesOptions {
   readonly plan: LedgerPlan;
@@ -15,10 +16,15 @@ export class PlanNames {
   readonly plan: LedgerPlan;
   readonly #contexts: readonly Context[];
   readonly #clientIds: readonly Template[];
+  readonly #spreads: readonly AddressSpread[];
 
   constructor({ plan, shortRun, secrets }: PlanNamesOptions) {
     this.plan = plan;
-    const { groups, vars } = plan.plan;
+    const { groups, targets, vars } = plan.plan;
+    this.#spreads = groups.map(({ target, clients }) => {
+      const { spread = 'first', urls = [] } = targets[target] ?? {};
+      return new AddressSpread(spread, Math.max(1, urls.length), clients);
+    });
     this.#contexts = groups.map(
       ({ name, clients }) => new Context({ clients, run: shortRun, group: name, secrets, vars }),
     );
@@ -29,7 +35,7 @@ export class PlanNames {
     const context = this.#contexts[group];
     if (context === undefined) throw new RangeError(`the plan has no group ${group}`);
     context.n = client;
-    context.blockN = client;
+    context.blockN = this.#spreads[group]?.blockNOf(client) ?? client;
     return template.render(context);
   }
 

@@ -1,4 +1,4 @@
-import type { LedgerPlan } from '../ledger-plan.ts';
+import type { LedgerPlan } from './ledger-plan.ts';
 
 /** In which stages a plan runs its streams, and in which it first makes its subscriptions. */
 export class StreamStages {

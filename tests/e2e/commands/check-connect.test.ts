@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { FaultBroker } from '@squall/mqtt/testing';
 import { test } from 'vitest';
 import { brokerTest } from '../../fixtures/broker-test.ts';
-import { type Answer, connack, FakeBroker } from '../../fixtures/fake-broker.ts';
 import { Mosquitto } from '../../fixtures/mosquitto.ts';
 import { squall, type SquallResult, Workspace } from '../../fixtures/squall.ts';
 
@@ -54,7 +54,7 @@ brokerTest.concurrent(
 
 test.concurrent('nobody there, nobody of that name, nobody who answers', async ({ expect }) => {
   const workspace = new Workspace();
-  const silent = await FakeBroker.start(() => undefined);
+  const silent = await FaultBroker.start({ faults: [{ way: 'connect', kind: 'drop' }] });
   const cases = [
     ['mqtt://127.0.0.1:1', 'connection refused', 'nothing listens there'],
     ['mqtt://no-such-host.invalid', 'host name', 'getent hosts'],
@@ -70,26 +70,18 @@ test.concurrent('nobody there, nobody of that name, nobody who answers', async (
       expect(result.seconds).toBeLessThan(LIMIT_S);
     }),
   );
-  await silent.dispose();
+  await silent.close();
   workspace.dispose();
 });
 
-/** Takes everybody, refuses each subscription, acknowledges what is published. */
-const refusing: Answer = ({ type, bytes }, socket) => {
-  if (type === 1) socket.write(connack(0));
-  if (type === 8) socket.write(Buffer.from([0x90, 3, bytes[2] ?? 0, bytes[3] ?? 0, 0x80]));
-  // Topic `up/1` and its length, then the packet id.
-  if (type === 3 && ((bytes[0] ?? 0) & 6) === 2) {
-    socket.write(Buffer.from([0x40, 2, bytes[8] ?? 0, bytes[9] ?? 0]));
-  }
-};
-
 test.concurrent('refused by a code: CONNACK, SUBACK', async ({ expect }) => {
   const workspace = new Workspace();
-  const locked = await FakeBroker.start(({ type }, socket) => {
-    if (type === 1) socket.end(connack(4));
+  const locked = await FaultBroker.start({
+    faults: [{ way: 'connect', kind: 'refuse', reasonCode: 4 }],
   });
-  const mute = await FakeBroker.start(refusing);
+  const mute = await FaultBroker.start({
+    faults: [{ way: 'subscribe', kind: 'refuse', reasonCode: 0x80 }],
+  });
   const [password, subscription, unseen, acknowledged] = await Promise.all([
     check(workspace, { url: locked.url }),
     check(workspace, { url: mute.url, subscribe: 'up/+' }),
@@ -108,7 +100,7 @@ test.concurrent('refused by a code: CONNACK, SUBACK', async ({ expect }) => {
   expect(unseen.code).toBe(112);
   expect(acknowledged.stdout).toContain('the broker acknowledged it');
   expect(acknowledged.code).toBe(0);
-  await Promise.all([locked.dispose(), mute.dispose()]);
+  await Promise.all([locked.close(), mute.close()]);
   workspace.dispose();
 });
 

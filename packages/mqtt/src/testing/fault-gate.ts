@@ -3,7 +3,7 @@ import { PacketFramer, type PacketSink, type PacketView } from '../codec/packet-
 import { type PacketName, PacketType } from '../codec/packet-type.ts';
 import type { Packet } from '../codec/packet.ts';
 import type { ProtocolVersion } from '../codec/protocol-version.ts';
-import type { BrokerFault, FaultBook, Injected, PacketFault } from './fault.ts';
+import type { BrokerFault, FaultBook, Injected, More, PacketFault } from './fault.ts';
 import {
   corrupted,
   type GatePacket,
@@ -166,7 +166,7 @@ export class FaultGate implements PacketSink {
         break;
       case 'send':
         this.#intact(packet);
-        this.#sendMore(fault.more);
+        this.#sendMore(typeof fault.more === 'function' ? fault.more(packet.seen) : fault.more);
         break;
       case 'cut':
         this.#cut(packet, fault.passing);
@@ -180,7 +180,7 @@ export class FaultGate implements PacketSink {
     }
   }
 
-  #sendMore(more: Buffer | readonly Packet[]): void {
+  #sendMore(more: More): void {
     const { connection } = this.#options;
     if (Buffer.isBuffer(more)) connection.toClient(more);
     else for (const packet of more) connection.toClient(encodePacket(packet, connection.version));

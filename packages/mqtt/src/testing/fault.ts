@@ -60,8 +60,8 @@ export type PacketFault =
   | { readonly kind: 'rewrite'; readonly to: PacketFields }
   /** A client's request is not passed on, but answered with this reason code for all that it asks. */
   | { readonly kind: 'refuse'; readonly reasonCode: number }
-  /** Passed on; then the client gets this besides, or what is said in place of a list. */
-  | { readonly kind: 'send'; readonly more: Buffer | readonly Packet[] }
+  /** Passed on; then the client gets this besides. */
+  | { readonly kind: 'send'; readonly more: More | ((packet: SeenPacket) => More) }
   /** Not passed on; the client is sent a DISCONNECT (before MQTT 5: nothing), and the connection ends. */
   | { readonly kind: 'disconnect'; readonly reasonCode: number };
 
@@ -75,6 +75,9 @@ export type BrokerFault =
   | { readonly kind: 'misdeliver'; readonly to: string }
   /** At CONNECT: the client's session is forgotten. */
   | { readonly kind: 'forget' };
+
+/** Any bytes, or packets of the connection's version. */
+export type More = Buffer | readonly Packet[];
 
 export type Fault = Choice & (PacketFault | BrokerFault);
 

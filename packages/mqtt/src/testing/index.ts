@@ -5,6 +5,7 @@ export {
   type Fault,
   FaultBook,
   type Injected,
+  type More,
   only,
   type PacketFields,
   type SeenPacket,

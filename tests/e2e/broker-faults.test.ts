@@ -1,0 +1,312 @@
+import {
+  type Fault,
+  FaultBroker,
+  type FaultBrokerOptions,
+  type More,
+  only,
+} from '@squall/mqtt/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { faultsOf } from '../fixtures/faults-of.ts';
+import { Fleet } from '../fixtures/fleet.ts';
+import { readStamp } from '../fixtures/read-stamp.ts';
+
+/** Each fault of a broker stands in the report with its exact count, and nothing else does. */
+let fleet: Fleet;
+beforeAll(async () => {
+  fleet = await Fleet.start(4);
+});
+afterAll(() => fleet.close());
+
+const DEVICES = 4;
+const MESSAGES = 10;
+const ALL = DEVICES * MESSAGES;
+
+type Faults = readonly Fault[];
+type Found = Readonly<Record<string, number>>;
+type Case = readonly [what: string, faults: Faults, found: Found, needs?: Needs];
+
+interface Needs extends Omit<FaultBrokerOptions, 'faults'> {
+  readonly publish?: Readonly<Record<string, unknown>>;
+  readonly subscribe?: Readonly<Record<string, unknown>>;
+  readonly readers?: Readonly<Record<string, unknown>>;
+  readonly target?: Readonly<Record<string, unknown>>;
+}
+
+/** Every eighth: five of the forty messages. */
+const SOME = { every: 8 } as const;
+const FIVE = 5;
+const device2 = { where: ({ clientId }: { readonly clientId: string }) => clientId === 'device-2' };
+/** The last of a device's messages: nothing else is under way. */
+const atLast = { ...device2, ...only(MESSAGES) };
+const toFirst: Fault['where'] = ({ clientId }) => clientId === 'reader-1';
+const isLast: Fault['where'] = ({ stamp }) => stamp?.seq === MESSAGES - 1;
+/** A later message of the same device follows. */
+const notLast: Fault['where'] = ({ stamp }) => (stamp?.seq ?? MESSAGES) < MESSAGES - 1;
+
+const LATE = 'devices publish_failed: no acknowledgement within the time-out';
+const STRAY = 'devices protocol_errors: PUBACK for a message that is not in flight [MQTT-2.3.1-6]';
+const LOST_CONNECTION = 'devices publish_failed: connection lost';
+const NOT_CONNECTED = { 'devices dropped: not_connected': MESSAGES };
+
+describe.concurrent('messages', { timeout: 60_000 }, () => {
+  test.for<Case>([
+    ['nothing', [], {}],
+    [
+      'lost on the way in',
+      [{ way: 'toBroker', kind: 'drop', ...SOME }],
+      { [LATE]: FIVE, 'ledger unresolved': FIVE },
+    ],
+    ['lost by the broker', [{ way: 'toBroker', kind: 'lose', ...SOME }], { 'ledger lost': FIVE }],
+    [
+      'lost on the way out',
+      [{ way: 'toSubscriber', kind: 'drop', ...SOME }],
+      { 'ledger lost': FIVE },
+    ],
+    [
+      'sent again as the same packet',
+      [{ way: 'toSubscriber', kind: 'duplicate', ...SOME }],
+      { 'ledger duplicated': FIVE },
+    ],
+    [
+      'delivered again as another message',
+      [{ way: 'toSubscriber', kind: 'again', ...SOME }],
+      { 'ledger duplicated': FIVE },
+    ],
+    [
+      'swapped',
+      [{ way: 'toSubscriber', kind: 'swap', where: notLast, every: 8 }],
+      { 'ledger reordered': 4 },
+    ],
+    ['delayed', [{ way: 'toSubscriber', kind: 'hold', ms: 20, where: isLast }], {}],
+    ['a byte at a time', [{ way: 'toSubscriber', kind: 'trickle', ...only(3) }], {}],
+    [
+      'damaged',
+      [{ way: 'toSubscriber', kind: 'corrupt', at: 50, ...SOME }],
+      { 'ledger corrupted': FIVE, 'ledger lost': FIVE },
+    ],
+    [
+      'to another topic',
+      [{ way: 'toSubscriber', kind: 'rewrite', to: { topic: 'd/9' }, ...SOME }],
+      { 'ledger wrongTopic': FIVE },
+    ],
+    [
+      'to a topic that nobody subscribed',
+      [{ way: 'toSubscriber', kind: 'rewrite', to: { topic: 'x' }, ...SOME }],
+      { 'ledger wrongTopic': FIVE },
+    ],
+    [
+      'at another QoS',
+      [{ way: 'toSubscriber', kind: 'rewrite', to: { qos: 0 }, ...SOME }],
+      { 'ledger wrongQos': FIVE },
+    ],
+  ])('%s', check);
+});
+
+describe.concurrent('acknowledgements', { timeout: 60_000 }, () => {
+  test.for<Case>([
+    [
+      'withheld',
+      [{ way: 'ackToPublisher', kind: 'drop', ...SOME }],
+      { [LATE]: FIVE, 'ledger unresolved': FIVE, 'ledger unresolvedArrived': FIVE },
+    ],
+    ['twice', [{ way: 'ackToPublisher', kind: 'duplicate', ...SOME }], { [STRAY]: FIVE }],
+    [
+      'of other messages',
+      [{ way: 'ackToPublisher', kind: 'rewrite', to: { packetId: 60_000 }, ...SOME }],
+      { [LATE]: FIVE, [STRAY]: FIVE, 'ledger unresolved': FIVE, 'ledger unresolvedArrived': FIVE },
+    ],
+  ])('%s', check);
+});
+
+describe.concurrent('connections', { timeout: 60_000 }, () => {
+  const refusals = [
+    [1, 'unacceptable protocol version (0x01)'],
+    [2, 'client id rejected (0x02)'],
+    [3, 'server unavailable (0x03)'],
+    [4, 'bad user name or password (0x04)'],
+    [5, 'not authorized (0x05)'],
+  ] as const;
+  test('refused, each device with another return code', async () => {
+    const faults = refusals.map(([reasonCode], k): Fault => {
+      const where: Fault['where'] = ({ clientId }) => clientId === `device-${k + 1}`;
+      return { way: 'connect', kind: 'refuse', reasonCode, where };
+    });
+    const { found } = await run({ faults, devices: 5 });
+    expect(found).toEqual({
+      ...Object.fromEntries(refusals.map(([, why]) => [`devices connect_failed: ${why}`, 1])),
+      'devices dropped: not_connected': 5 * MESSAGES,
+    });
+  });
+
+  test.for<Case>([
+    [
+      'reset at CONNECT',
+      [{ way: 'connect', kind: 'cut', ...device2 }],
+      { 'devices connect_failed: connection reset': 1, ...NOT_CONNECTED },
+    ],
+    [
+      'never answered',
+      [{ way: 'connack', kind: 'drop', ...device2 }],
+      { 'devices connect_failed: timed out': 1, ...NOT_CONNECTED },
+    ],
+    [
+      'ended within a CONNACK',
+      [{ way: 'connack', kind: 'cut', passing: 2, ...device2 }],
+      { 'devices connect_failed: closed by broker': 1, ...NOT_CONNECTED },
+    ],
+    [
+      'ended within a PUBACK',
+      [{ way: 'ackToPublisher', kind: 'cut', passing: 2, ...atLast }],
+      {
+        'devices disconnected: closed by broker': 1,
+        [LOST_CONNECTION]: 1,
+        'ledger unresolved': 1,
+        'ledger unresolvedArrived': 1,
+      },
+    ],
+    [
+      'reset at a message',
+      [{ way: 'toBroker', kind: 'cut', ...atLast }],
+      { 'devices disconnected: connection reset': 1, [LOST_CONNECTION]: 1, 'ledger unresolved': 1 },
+    ],
+    ['at which a SUBACK comes twice', [{ way: 'suback', kind: 'duplicate' }], {}],
+    ['whose CONNACK trickles', [{ way: 'connack', kind: 'trickle' }], {}],
+  ])('%s', check);
+});
+
+const bytes = (...values: number[]): Buffer => Buffer.from(values);
+const subscribe = {
+  type: 'subscribe',
+  packetId: 1,
+  subscriptions: [{ filter: 'a', qos: 1 }],
+} as const;
+const unexpected = (what: string): string =>
+  `disconnected: protocol error: unexpected ${what} from the broker [MQTT-4.8.0-1]`;
+const unasked = (what: string): string => `protocol_errors: ${what}`;
+
+describe.concurrent('a broker that breaks the protocol', { timeout: 60_000 }, () => {
+  test.for<readonly [what: string, more: More, found: string]>([
+    [
+      'a remaining length of five bytes',
+      Buffer.alloc(5, 0xff),
+      'disconnected: malformed packet: remaining length of more than 4 bytes [MQTT-2.2.3]',
+    ],
+    [
+      'a packet of 256 MiB',
+      bytes(0x30, 0xff, 0xff, 0xff, 0x7f),
+      'disconnected: malformed packet: packet above the size limit',
+    ],
+    ['a packet of type 0', bytes(0, 0), unexpected('packet of the reserved type 0')],
+    ['what only clients send', [subscribe], unexpected('SUBSCRIBE')],
+    [
+      'a second CONNACK',
+      [{ type: 'connack', sessionPresent: false, reasonCode: 0 }],
+      unexpected('CONNACK'),
+    ],
+    [
+      'an empty topic',
+      bytes(0x30, 2, 0, 0),
+      'disconnected: malformed packet: PUBLISH with an empty topic [MQTT-4.7.3-1]',
+    ],
+    [
+      'UNSUBACK for nothing',
+      [{ type: 'unsuback', packetId: 9, reasonCodes: [] }],
+      unasked('UNSUBACK for a subscription that was not ended [MQTT-2.3.1-7]'),
+    ],
+  ])('%s', async ([, more, found]) => {
+    const outcome = await run({ faults: [{ way: 'toBroker', kind: 'send', more, ...atLast }] });
+    expect(outcome.found).toEqual({ [`devices ${found}`]: 1 });
+  });
+});
+
+describe.concurrent('subscriptions', { timeout: 60_000 }, () => {
+  test.for<Case>([
+    [
+      'refused',
+      [{ way: 'subscribe', kind: 'refuse', reasonCode: 0x80 }],
+      { 'readers subscribe_failed: subscription refused (0x80)': 1 },
+    ],
+    [
+      'never answered',
+      [{ way: 'suback', kind: 'drop' }],
+      { 'ledger unexpected': ALL, 'readers subscribe_failed: no SUBACK within the time-out': 1 },
+    ],
+  ])('%s', check);
+
+  test('messages go to the wrong subscriber', async () => {
+    const { found } = await run({
+      faults: [
+        { way: 'toSubscriber', kind: 'misdeliver', to: 'reader-2', where: toFirst, every: 5 },
+      ],
+      readers: { clients: 2 },
+      subscribe: { topic: 'd/{{n}}' },
+    });
+    expect(found).toEqual({ 'ledger lost': 2, 'ledger unexpected': 2 });
+  });
+});
+
+async function check([, faults, found, needs]: Case): Promise<void> {
+  const outcome = await run({ ...needs, faults });
+  expect(outcome.found).toEqual(found);
+  expect(outcome.violations).toEqual([]);
+}
+
+/** Devices publish ten messages each, which one reader gets. */
+async function run({
+  faults,
+  devices = DEVICES,
+  ...needs
+}: Needs & { faults: Faults; devices?: number }) {
+  const broker = await FaultBroker.start({ ...needs, faults, readStamp });
+  const connect = {
+    rate: '1000/s',
+    timeout: '500ms',
+    retries: 0,
+    backoff: { min: '10ms', max: '20ms' },
+  };
+  try {
+    const report = await fleet.run({
+      squall: 1,
+      name: 'broker-faults',
+      targets: { broker: { protocol: 'mqtt', urls: [broker.url], ...needs.target } },
+      groups: {
+        devices: {
+          target: 'broker',
+          clients: devices,
+          clientId: 'device-{{n}}',
+          connect,
+          publish: {
+            topic: 'd/{{n}}',
+            qos: 1,
+            payload: '60B',
+            every: '60ms',
+            ackTimeout: '700ms',
+            ...needs.publish,
+          },
+        },
+        readers: {
+          target: 'broker',
+          clients: 1,
+          clientId: 'reader-{{n}}',
+          connect,
+          subscribe: { topic: 'd/#', qos: 1, ...needs.subscribe },
+          ...needs.readers,
+        },
+      },
+      stages: [
+        { name: 'connect', run: { readers: 'subscribe', devices: 'connect' } },
+        { name: 'publish', run: { devices: 'publish' }, for: `${MESSAGES * 60}ms` },
+      ],
+      drain: '1s',
+      settle: { quiet: '200ms', max: '3s' },
+    });
+    for (const { fault, count } of broker.injected) {
+      if (count > 0) continue;
+      const why = [...report.reasons, ...report.notes].join('; ');
+      throw new Error(`a fault never came about: ${JSON.stringify(fault)}; ${why}`);
+    }
+    return { found: faultsOf(report), report, violations: broker.violations };
+  } finally {
+    await broker.close();
+  }
+}

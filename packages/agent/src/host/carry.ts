@@ -103,7 +103,10 @@ function ports(host: HostReading, needs: readonly PortNeed[]): HostFinding[] {
   return shown.map(({ address, source, clients }) => ({
     check: 'ports',
     state: clients <= each ? ('ok' as const) : ('fail' as const),
-    is: `${show(each)} local ports from ${source ?? 'one source address'} to ${address}`,
+    is:
+      address === null
+        ? `${show(each)} local ports of ${source}`
+        : `${show(each)} local ports from one source address to ${address}`,
     needs: `${show(clients)}, one a client`,
     why: clients <= each ? '' : 'A connection needs a port of its own; the others would fail',
     mend:
@@ -111,8 +114,12 @@ function ports(host: HostReading, needs: readonly PortNeed[]): HostFinding[] {
         ? []
         : [
             'sysctl -w net.ipv4.ip_local_port_range="1000 65535"',
-            `sourceAddresses with ${Math.ceil(clients / each)} addresses of this host, in the plan`,
-            'more urls of the target',
+            ...(address === null
+              ? ['more sourceAddresses of this host, in the plan']
+              : [
+                  `sourceAddresses with ${Math.ceil(clients / each)} addresses of this host, in the plan`,
+                  'more urls of the target',
+                ]),
             'more agents on other hosts',
           ],
   }));

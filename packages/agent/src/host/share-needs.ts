@@ -16,8 +16,8 @@ export interface ShareNeeds {
 }
 
 export interface PortNeed {
-  /** `host:port` of the broker. */
-  readonly address: string;
+  /** `host:port` of the broker; null: of all brokers together. */
+  readonly address: string | null;
   /** Null: the system chooses. */
   readonly source: string | null;
   readonly clients: number;
@@ -51,8 +51,9 @@ function clientMemory(plan: Plan, shares: readonly AgentShare[]): number {
 
 /**
  * A pair of addresses has each local port once, whichever process of the host uses it. Which
- * clients go to which address follows the target's `spread`; source addresses go round by the
- * client's index.
+ * clients go to which address follows the target's `spread`; source addresses go round among the
+ * clients of an address. A source address that is named takes its port before the kernel knows
+ * where the connection goes, so it has each port once for all brokers.
  */
 function portNeeds(plan: Plan, shares: readonly AgentShare[]): PortNeed[] {
   const counts = new Map<string, PortNeed>();
@@ -64,7 +65,7 @@ function portNeeds(plan: Plan, shares: readonly AgentShare[]): PortNeed[] {
       target.urls.forEach(({ host, port }, url) => {
         const clients = clientsAtUrl(range, { url, target, group });
         sources.forEach((source, at) => {
-          const address = `${host}:${port}`;
+          const address = source === null ? `${host}:${port}` : null;
           const key = `${source} ${address}`;
           const known = counts.get(key)?.clients ?? 0;
           const part = evenPart(clients, at, sources.length);

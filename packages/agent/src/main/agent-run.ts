@@ -2,6 +2,7 @@ import { ClockMapping, peersOf } from '@squall/core/clock';
 import type { AgentFacts, FromController } from '@squall/core/control';
 import { clockDomainHash } from '@squall/core/stamp';
 import { refusals as hostRefusals } from '../host/examine.ts';
+import { withOwnSources } from '../host/source-addresses.ts';
 import { readHost } from '../host/host-reading.ts';
 import { type BusEnd, busEndFor, troubleOf } from './bus-end.ts';
 import { BusVoice } from './bus-voice.ts';
@@ -92,7 +93,6 @@ export class AgentRun {
         run: assign.run,
         shortRun: assign.shortRun,
         agent: assign.share.agent,
-        plan: assign.plan,
         secrets: assign.secrets,
         files: assign.files ?? {},
         clockDomain: clockDomainHash(facts.clockDomain),
@@ -143,10 +143,12 @@ export class AgentRun {
     const { assign, clock, health, limits } = this.#options;
     const { plan, share } = assign;
     health.beginRun();
-    const problems = hostRefusals(readHost(), plan, share);
+    const own = await withOwnSources(plan);
+    if (this.#state !== 'preparing') return;
+    const problems = [...own.problems, ...hostRefusals(readHost(), own.plan, share)];
     if (problems.length > 0) return this.#refuse(problems);
     const [refusals, synchronised, busTrouble] = await Promise.all([
-      this.#pool.prepare(),
+      this.#pool.prepare(own.plan),
       clock.synchronise(limits.clockReadyUs),
       troubleOf(this.#sender),
     ]);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { LedgerPage } from '@squall/core/ledger/worker';
 import type { WorkerShare } from '@squall/core/partition';
+import type { Plan } from '@squall/core/plan';
 import type { FromWorker, ToWorker } from '../worker/ipc.ts';
 import type { AgentLimits } from './limits.ts';
 import { monotonicUs } from './monotonic.ts';
@@ -16,7 +17,7 @@ export interface WorkerPoolOptions {
   readonly entry: string;
   readonly shares: readonly WorkerShare[];
   /** All of `init` that is the same for every worker. */
-  readonly init: Omit<Init, 'type' | 'worker' | 'ranges'>;
+  readonly init: Omit<Init, 'type' | 'worker' | 'ranges' | 'plan'>;
   readonly limits: AgentLimits;
   report(worker: number, pid: number, report: WorkerReport): void;
   /** A page of a worker's ledger. The worker makes the next one when `taken` was called. */
@@ -48,15 +49,21 @@ export class WorkerPool {
   readonly #waiters = new Set<() => void>();
   readonly #atExit = () => this.#killAll('SIGKILL');
   #watchTimer: NodeJS.Timeout | undefined;
+  /** What the workers are told to run. */
+  #plan: Plan | null = null;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
   }
 
-  /** Starts every worker and hands it its share. Empty: all are ready; else the reasons why not. */
-  async prepare(): Promise<string[]> {
+  /**
+   * Starts every worker and hands it its share of the plan. Empty: all are ready; else the reasons
+   * why not.
+   */
+  async prepare(plan: Plan): Promise<string[]> {
     const { limits, shares } = this.#options;
     process.once('exit', this.#atExit);
+    this.#plan = plan;
     for (let index = 0; index < shares.length; index++) this.#members.push(this.#start(index));
     await this.#until(() => this.#members.every(hasStarted), limits.workerHelloUs);
     if (this.#refusals.length === 0) this.#blame(hasStarted, 'did not start', limits.workerHelloUs);
@@ -186,11 +193,12 @@ export class WorkerPool {
   }
 
   #greeted(member: Member): void {
-    if (member.state !== 'starting') return;
+    if (member.state !== 'starting' || this.#plan === null) return;
     member.state = 'preparing';
     member.process.send({
       type: 'init',
       ...this.#options.init,
+      plan: this.#plan,
       worker: member.index,
       ranges: this.#options.shares[member.index]?.groups ?? [],
     });

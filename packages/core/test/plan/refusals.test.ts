@@ -23,7 +23,6 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
     planOf({}, { from: 'devices.csv' }),
     'from: (clients from a CSV file) is',
   ],
-  ['source addresses', planOf({}, { sourceAddresses: ['10.0.0.1'] }), 'sourceAddresses are'],
   ['consume', planOf({}, { consume: { topic: 't', group: 'g' } }), 'consume is'],
   ['session expiry', planOf({}, { connect: { sessionExpiry: '1h' } }), 'sessionExpiry is'],
   ['will', planOf({}, { connect: { will: { topic: 't', payload: '1B' } } }), 'a will is'],

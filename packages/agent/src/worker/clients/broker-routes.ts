@@ -75,8 +75,10 @@ export class BrokerRoutes {
   check(): void {
     const { count } = this.#options.order;
     if (count === 0) return;
+    this.tls?.mustHaveAll(count);
+    // The first client's are read here, so that a plan with useless ones does not even begin.
+    this.tls?.of(0);
     this.route(0);
-    this.tls?.check(count);
   }
 
   /**

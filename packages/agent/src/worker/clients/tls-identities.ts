@@ -47,12 +47,10 @@ export class TlsIdentities {
   }
 
   /**
-   * Looks whether the files of `clients` clients are there, and reads those of the first.
-   * @throws Error that names what is missing.
+   * Looks whether the files of all `clients` clients are there.
+   * @throws Error that names one that is missing.
    */
-  check(clients: number): void {
-    if (clients === 0) return;
-    this.#context(0);
+  mustHaveAll(clients: number): void {
     for (const template of [this.#cert, this.#key]) {
       if (template === null || template.isStatic) continue;
       for (let position = 0; position < clients; position++) this.#name(template, position);

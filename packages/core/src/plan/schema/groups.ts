@@ -63,13 +63,13 @@ export const group = strictMap({
     .describe(
       'CSV file beside the plan with one row a client, and the names of its columns above: `{{csv.x}}`.',
     ),
-  sourceAddresses: notYet(
-    z.array(sourceAddress).min(1).max(MAX_SOURCE_ADDRESSES),
-    'sourceAddresses are',
-  )
+  sourceAddresses: z
+    .array(sourceAddress)
+    .min(1)
+    .max(MAX_SOURCE_ADDRESSES)
     .optional()
     .describe(
-      'Local addresses to connect from, by turns: each gives as many connections to one address as there are ports.',
+      'Local addresses to connect from, by turns: each gives as many connections as there are local ports. An agent uses those that its own host has, and refuses a run where it has none.',
     ),
   connect: connect.prefault({}).describe('How clients connect.'),
   publish: oneOrMore(publish)

@@ -1,7 +1,7 @@
 import type { PeerView } from '@squall/core/clock';
 import type { LedgerPage } from '@squall/core/ledger/worker';
 import type { Slice } from '@squall/core/metrics';
-import type { ClientRange } from '@squall/core/partition';
+import type { ClientRange, GroupRows } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
 
 /**
@@ -26,6 +26,8 @@ export type ToWorker =
       readonly secrets: Readonly<Record<string, string>>;
       /** Contents of the files that the plan names, base64. */
       readonly files: Readonly<Record<string, string>>;
+      /** Rows of the groups that have a CSV file, by the group's name: those of the worker's clients. */
+      readonly rows: Readonly<Record<string, GroupRows>>;
       /** Hash of the host's clock domain, for the stamp. */
       readonly clockDomain: number;
     }

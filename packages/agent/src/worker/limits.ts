@@ -48,5 +48,17 @@ export const MAX_STAGES = 255;
  */
 export const TLS_CONTEXTS_MAX = 10_000;
 
+/** Topics that are rendered before the load where a stream has several; beyond it, as they are sent. */
+export const TOPICS_HELD_MAX = 1_000_000;
+
+/** Requests of one stream and stage that wait for an answer in one worker. */
+export const MAX_OPEN_REQUESTS = 4_194_304;
+
+/** Answers of one entry that are thought about at the same time in one worker. */
+export const MAX_WAITING_ANSWERS = 100_000;
+
+/** Unacknowledged answers a client (QoS 1 and 2); what goes beyond is dropped. */
+export const ANSWERS_IN_FLIGHT = 32;
+
 /** How long closing connections may take after `finish`, ms. */
 export const FINISH_LINGER_MS = 300;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { GroupRows } from '../partition/group-rows.ts';
 import type { AgentShare } from '../partition/partition.ts';
 import type { Plan } from '../plan/plan.ts';
 
@@ -130,6 +131,9 @@ export const fromAgent = z.discriminatedUnion('type', [
 ]);
 export type FromAgent = z.infer<typeof fromAgent>;
 
+/** They come from the controller's own, already read file. */
+const groupRows = z.custom<GroupRows>((value) => typeof value === 'object' && value !== null);
+
 export const fromController = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('welcome'),
@@ -167,6 +171,8 @@ export const fromController = z.discriminatedUnion('type', [
     secrets: z.record(z.string(), z.string()),
     /** Contents of the files that the plan names, base64; left out where it names none. */
     files: z.record(z.string(), z.string()).optional(),
+    /** Rows of CSV files, of the agent's own clients, by the group's name; left out where there are none. */
+    rows: z.record(z.string(), groupRows).optional(),
   }),
   z.strictObject({
     type: z.literal('advance'),

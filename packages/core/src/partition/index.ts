@@ -1,4 +1,5 @@
 export { AddressSpread } from './address-spread.ts';
+export { type GroupRows, rowsOf } from './group-rows.ts';
 export {
   type AgentShare,
   type AgentWeight,

@@ -18,3 +18,4 @@ export {
   streamKey,
 } from './prologue.ts';
 export { spacingOf } from './spacing.ts';
+export { TopicRound } from './topic-round.ts';

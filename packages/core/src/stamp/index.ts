@@ -13,5 +13,5 @@ export {
   STAMP_OK,
   StampReader,
 } from './stamp-reader.ts';
-export { TEXT_STAMP_BYTES } from './text-stamp.ts';
+export { TEXT_STAMP_BYTES, writeTextStamp } from './text-stamp.ts';
 export { type StampConstants, StampWriter } from './stamp-writer.ts';

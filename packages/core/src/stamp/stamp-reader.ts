@@ -22,6 +22,7 @@ import {
   SUBJECT_AT,
   VERSION_AT,
 } from './layout.ts';
+import { findTextStamp, readTextStamp, TEXT_STAMP_BYTES } from './text-stamp.ts';
 
 /** The payload carries a stamp, and its checksum fits. */
 export const STAMP_OK = 0;
@@ -33,6 +34,9 @@ export const STAMP_CORRUPT = 2;
 const RUN = 0;
 const PUBLISHER = 1;
 const SEQ = 2;
+
+/** How far into a payload a stamp in text form is looked for: bytes of an unstamped one cost time, too. */
+const TEXT_SEARCH_BYTES = 65_536;
 
 /**
  * Reads stamps, one at a time, into its own fields; nothing is allocated. The fields hold the last
@@ -46,6 +50,10 @@ export class StampReader {
   readonly timesUs = new Float64Array(2);
   /** Unsigned words: kept in an array, because half of their values do not fit a small integer. */
   readonly #words = new Uint32Array(3);
+  /** A stamp that came as text. */
+  readonly #decoded = new Uint8Array(STAMP_BYTES);
+  /** Whether what `read` saw last holds a stamp in text form. */
+  #wasText = false;
 
   get runHash(): number {
     return this.#words[RUN] ?? 0;
@@ -59,11 +67,19 @@ export class StampReader {
     return this.#words[SEQ] ?? 0;
   }
 
-  /** Reads the stamp of the payload `bytes[at … at + length)`. Never throws. */
+  /**
+   * Reads the stamp of the payload `bytes[at … at + length)`: at its beginning as bytes, or anywhere in
+   * its first 64 KiB as text. Never throws.
+   */
   read(bytes: Uint8Array, at: number, length: number): number {
+    this.#wasText = false;
     if (length < STAMP_BYTES) return STAMP_NONE;
-    if (readU16(bytes, at + MAGIC_AT) !== STAMP_MAGIC) return STAMP_NONE;
-    if (readU8(bytes, at + VERSION_AT) !== STAMP_VERSION) return STAMP_NONE;
+    if (
+      readU16(bytes, at + MAGIC_AT) !== STAMP_MAGIC ||
+      readU8(bytes, at + VERSION_AT) !== STAMP_VERSION
+    ) {
+      return this.#readText(bytes, at, length);
+    }
     const own = crc32(bytes, at, at + CHECKSUM_AT);
     const rest = crc32(bytes, at + STAMP_BYTES, at + length);
     if ((own ^ rest) !== readI32(bytes, at + CHECKSUM_AT)) return STAMP_CORRUPT;
@@ -77,8 +93,23 @@ export class StampReader {
    */
   claim(bytes: Uint8Array, at: number, length: number): boolean {
     if (length < STAMP_BYTES) return false;
-    this.#take(bytes, at);
+    if (this.#wasText) this.#take(this.#decoded, 0);
+    else this.#take(bytes, at);
     return true;
+  }
+
+  #readText(bytes: Uint8Array, at: number, length: number): number {
+    const end = at + length;
+    const from = findTextStamp(bytes, at, Math.min(end, at + TEXT_SEARCH_BYTES));
+    if (from < 0) return STAMP_NONE;
+    this.#wasText = true;
+    const decoded = this.#decoded;
+    const whole = readTextStamp(bytes, from, decoded);
+    const rest = crc32(bytes, at, from) ^ crc32(bytes, from + TEXT_STAMP_BYTES, end);
+    const own = crc32(decoded, 0, CHECKSUM_AT);
+    if (!whole || (own ^ rest) !== readI32(decoded, CHECKSUM_AT)) return STAMP_CORRUPT;
+    this.#take(decoded, 0);
+    return STAMP_OK;
   }
 
   #take(bytes: Uint8Array, at: number): void {

@@ -5,4 +5,4 @@ export {
   parseTemplate,
   type TemplatePart,
 } from './parse.ts';
-export { compileTemplate, type Template, type TemplateContext } from './template.ts';
+export { compileTemplate, renderPart, type Template, type TemplateContext } from './template.ts';

@@ -67,7 +67,8 @@ function variesByClient(part: TemplatePart): boolean {
   return (part.kind === 'index' && part.of !== 'seq') || part.kind === 'csv';
 }
 
-function renderPart(part: TemplatePart, context: TemplateContext): string {
+/** @throws SquallError SQ_PLAN when a secret, variable or column is missing. */
+export function renderPart(part: TemplatePart, context: TemplateContext): string {
   switch (part.kind) {
     case 'text':
       return part.text;

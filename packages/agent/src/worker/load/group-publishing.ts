@@ -7,7 +7,6 @@ import {
   type MqttClients,
   PUBACK_LATE,
   PUBACK_UNKNOWN,
-  PUBLISH_PACKET_ID_MAX,
   reasonCodeName,
   RELEASED,
   RELEASED_AGAIN,
@@ -24,6 +23,8 @@ import {
   UNKNOWN_PUBCOMP,
   UNKNOWN_PUBREC,
 } from '../measure/reasons.ts';
+import { LATE_RESPONSES } from '../measure/series.ts';
+import { ANSWERS_IN_FLIGHT } from '../limits.ts';
 import { ClosedLoop } from '../publish/closed-loop.ts';
 import type { Feed } from '../publish/feed.ts';
 import { KeptMessages } from '../publish/kept-messages.ts';
@@ -31,12 +32,27 @@ import { MessageSource } from '../publish/message-source.ts';
 import type { Outlet } from '../publish/outlet.ts';
 import { PacedSchedule } from '../publish/paced-schedule.ts';
 import type { PublishFailure, PublishGroup } from '../publish/publish-group.ts';
-import { StageRun } from '../publish/stage-run.ts';
+import { type StageBook, StageRun } from '../publish/stage-run.ts';
 import { Stream } from '../publish/stream.ts';
+import { tableWindow } from '../publish/table-window.ts';
+import { AnswerFeed } from '../requests/answer-feed.ts';
+import { type AnswerStream, answerStream } from '../requests/answer-stream.ts';
+import { OpenRequests } from '../requests/open-requests.ts';
+import { asRequests } from '../requests/request-source.ts';
+import type { RequestView } from '../requests/request-view.ts';
 import type { GroupConnections } from './group-connections.ts';
 import type { GroupServices } from './group-services.ts';
 
 export type PublishActivity = Extract<Activity, { kind: 'publish' }>;
+
+/** Answers are no part of the ledger: whoever asked knows which of them came. */
+const NO_BOOK: StageBook = {
+  nextOf: () => 0,
+  handed: () => undefined,
+  mark: () => undefined,
+  unresolved: () => undefined,
+  unresolvedTail: () => undefined,
+};
 
 /** Everything that one group publishes: its streams, their live stages, their in-flight messages. */
 export class GroupPublishing implements PublishGroup {
@@ -48,6 +64,9 @@ export class GroupPublishing implements PublishGroup {
   readonly seqs: Uint32Array;
   readonly kept: KeptMessages | null;
   readonly streams: readonly Stream[];
+  readonly #answers: readonly AnswerStream[];
+  /** What answers in the current stage, by the respond entry. */
+  readonly #answering: (AnswerFeed | undefined)[] = [];
   readonly #services: GroupServices;
   readonly #clients: () => MqttClients;
   readonly #connections: Pick<GroupConnections, 'states' | 'describe' | 'onProtocolError'>;
@@ -72,13 +91,17 @@ export class GroupPublishing implements PublishGroup {
     this.states = connections.states;
     this.#connections = connections;
     this.blocked = new Uint8Array(order.count);
-    const window = tableWindow(services);
+    const window = tableWindow(services.plan, group);
     this.table = new InflightTable({ clients: order.count, window });
     this.seqs = new Uint32Array(this.table.entries);
     this.isLimited = services.target.version === '5';
     this.kept = keepsSession(services) ? new KeptMessages() : null;
-    this.streams = Array.from(group.publish, (_, index) => this.#stream(index));
-    this.#ackTimeoutUs = Math.min(...Array.from(group.publish, (each) => each.ackTimeoutUs));
+    const streams = Array.from(group.publish, (_, index) => this.#stream(index));
+    this.#answers = Array.from(group.respond, (spec, entry) =>
+      answerStream(spec, streams.length + entry, { services, group: this }),
+    );
+    this.streams = [...streams, ...this.#answers.map(({ stream }) => stream)];
+    this.#ackTimeoutUs = Math.min(...Array.from(this.streams, (each) => each.ackTimeoutUs));
   }
 
   get clients(): MqttClients {
@@ -117,7 +140,9 @@ export class GroupPublishing implements PublishGroup {
       stage,
       numbers: this.order.numbers,
     });
-    const options = { stage, stream, meter, book, window: activity.inflight, paced };
+    const requests = this.#requestsOf(activity, meter);
+    const { inflight: window } = activity;
+    const options = { stage, stream, meter, book, window, paced, requests, answers: false };
     const common = { order: this.order, clockUs, count: spec.count, meter, moment: this.moment };
     const makeFeed = (outlet: Outlet): Feed =>
       paced
@@ -128,10 +153,72 @@ export class GroupPublishing implements PublishGroup {
             backlogUs: this.#services.plan.backlogUs,
           })
         : new ClosedLoop({ ...common, outlet, polled: qos === 0 });
-    const run = new StageRun(options, makeFeed);
+    return this.#add(stream, new StageRun(options, makeFeed));
+  }
+
+  /** From here on answers of a respond entry belong to this stage. */
+  beginAnswering(entry: number, stage: number): StageRun {
+    const { stream, source, spec } = item(this.#answers, entry);
+    const { subject, qos } = stream;
+    const meter = this.#services.recorder.meter({ kind: 'publish', subject, stage, qos });
+    const { moment } = this;
+    const common = { stage, stream, meter, book: NO_BOOK, window: ANSWERS_IN_FLIGHT };
+    const options = { ...common, paced: false, requests: null, answers: true };
+    const { delayUs } = spec;
+    return this.#add(
+      stream,
+      new StageRun(options, (outlet) => {
+        const feed = new AnswerFeed({ source, outlet, meter, moment, delayUs });
+        this.#answering[entry] = feed;
+        return feed;
+      }),
+    );
+  }
+
+  /** A client received what a respond entry is for. */
+  answer(entry: number, position: number, request: RequestView): void {
+    this.#answering[entry]?.ask(position, request);
+  }
+
+  /** The answer to a request came. */
+  onAnswer(position: number, answer: { stream: number; stage: number; seq: number }): void {
+    const stream = item(this.streams, answer.stream);
+    const requests = stream.runOf(answer.stage)?.requests ?? null;
+    if (requests?.answered(position, answer.seq) === true) this.pump(position);
+    else if (requests === null) this.#answeredTooLate(stream, answer.stage);
+  }
+
+  /** Whether acknowledgements or answers are awaited, so that their time-outs are looked for. */
+  get isAwaiting(): boolean {
+    if (this.table.total > 0) return true;
+    return this.#runs.some(({ requests }) => requests !== null && requests.total > 0);
+  }
+
+  #add(stream: Stream, run: StageRun): StageRun {
     stream.runs.push(run);
     this.#runs.push(run);
     return run;
+  }
+
+  #requestsOf({ stream, inflight }: PublishActivity, meter: Meter): OpenRequests | null {
+    const { request } = item(this.#services.group.publish, stream);
+    if (request === null) return null;
+    return new OpenRequests({
+      clients: this.order.count,
+      window: inflight,
+      timeoutUs: request.timeoutUs,
+      meter,
+      moment: this.moment,
+      failed: (position, reason) =>
+        this.failed(meter, { metric: 'request_failed', reason, position, n: 1 }),
+    });
+  }
+
+  /** Nobody waits any more for the answers of a stage that is over. */
+  #answeredTooLate({ subject, qos }: Stream, stage: number): void {
+    const { recorder, plan } = this.#services;
+    if (stage >= plan.stages.length) return;
+    recorder.meter({ kind: 'publish', subject, stage, qos }).add(LATE_RESPONSES, 1);
   }
 
   /** Takes a run out that has come to its end. */
@@ -163,8 +250,9 @@ export class GroupPublishing implements PublishGroup {
     for (const run of this.#runs) run.settleUnsent();
   }
 
-  /** Fails what got no acknowledgement in time. */
+  /** Fails what got no acknowledgement, or no answer, in time. */
   scan(): void {
+    for (const run of this.#runs) run.requests?.expire(this.#pumpOne);
     const { table } = this;
     const nowUs = momentOf(this.moment);
     let entry = table.oldest();
@@ -251,6 +339,8 @@ export class GroupPublishing implements PublishGroup {
   onGaveUp(position: number): void {
     for (const run of this.#runs) run.feed.giveUp(position);
   }
+
+  readonly #pumpOne = (position: number): void => this.pump(position);
 
   /** The client may have room again. */
   pump(position: number): void {
@@ -360,10 +450,12 @@ export class GroupPublishing implements PublishGroup {
   }
 
   #stream(index: number): Stream {
-    const { group, order, context, firstSubject, runHash, clockDomain, moment } = this.#services;
+    const { group, order, context, files, firstSubject, runHash, clockDomain, moment } =
+      this.#services;
     const spec = item(group.publish, index);
     const stamp = { runHash, clockDomain, subject: firstSubject + index };
-    const source = new MessageSource({ stream: spec, order, context, stamp, moment });
+    const messages = new MessageSource({ stream: spec, order, context, files, stamp, moment });
+    const source = asRequests(messages, spec, { services: this.#services, stamp });
     const { subject, qos, ackTimeoutUs } = spec;
     return new Stream({ index, subject, qos, ackTimeoutUs, group: this, source });
   }
@@ -374,32 +466,4 @@ function keepsSession({ group, target }: GroupServices): boolean {
   const { cleanStart, sessionExpiryS } = group.connect;
   if (cleanStart) return false;
   return target.version !== '5' || (sessionExpiryS !== null && sessionExpiryS > 0);
-}
-
-/**
- * The in-flight window of a client over all its streams: packet ids are one space a connection.
- * A stage may widen a stream's window, so the widest one counts.
- * @throws RangeError where more than the packet ids of a connection are asked for.
- */
-function tableWindow(services: GroupServices): number {
-  const { plan, group } = services;
-  let window = 0;
-  group.publish.forEach((stream, index) => {
-    if (stream.qos === 0) return;
-    let widest = stream.inflight;
-    for (const work of plan.stages.flatMap((stage) => stage.run)) {
-      if (plan.groups[work.group] !== group) continue;
-      for (const activity of work.activities) {
-        if (activity.kind !== 'publish' || activity.stream !== index) continue;
-        widest = Math.max(widest, activity.inflight);
-      }
-    }
-    window += widest;
-  });
-  if (window > PUBLISH_PACKET_ID_MAX) {
-    throw new RangeError(
-      `group ${group.name}: ${window} messages in flight a client; at most ${PUBLISH_PACKET_ID_MAX} have a packet id`,
-    );
-  }
-  return Math.max(1, window);
 }

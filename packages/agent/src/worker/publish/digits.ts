@@ -1,0 +1,44 @@
+// Data path
+import type { RenderContext } from './render-context.ts';
+
+const ZERO = 0x30;
+const DASH = 0x2d;
+const HEX = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
+/** Places of the dashes in a UUID [RFC 9562, 4]. */
+const DASHES: ReadonlySet<number> = new Set([8, 13, 18, 23]);
+
+/** Decimal digits of a whole number, its sign left out. */
+export function digitsOf(value: number): number {
+  let rest = Math.abs(value);
+  let digits = 1;
+  while (rest >= 10) {
+    rest = Math.floor(rest / 10);
+    digits += 1;
+  }
+  return digits;
+}
+
+/** Writes the last `digits` decimal digits of a whole number ≥ 0. */
+export function writeDigits(bytes: Uint8Array, at: number, value: number, digits: number): void {
+  let rest = value;
+  for (let place = at + digits - 1; place >= at; place--) {
+    const next = Math.floor(rest / 10);
+    bytes[place] = ZERO + (rest - next * 10);
+    rest = next;
+  }
+}
+
+/** Writes a UUID of version 4: random but for the version and two bits [RFC 9562, 5.4]. */
+export function writeUuid(bytes: Uint8Array, at: number, context: RenderContext): void {
+  let digit = 0;
+  for (let place = 0; place < 36; place++) {
+    if (DASHES.has(place)) {
+      bytes[at + place] = DASH;
+      continue;
+    }
+    const random = Math.floor(context.random() * 16);
+    const value = digit === 12 ? 4 : digit === 16 ? (random % 4) + 8 : random;
+    bytes[at + place] = HEX[value] ?? ZERO;
+    digit += 1;
+  }
+}

@@ -1,4 +1,6 @@
-import type { Group, MqttTarget, Plan } from '@squall/core/plan';
+import type { GroupRows } from '@squall/core/partition';
+import type { Group, Plan } from '@squall/core/plan';
+import type { ProtocolVersion } from '@squall/mqtt';
 import { type Arrival, AwaitedClients, type Outcome } from '../awaited/awaited-clients.ts';
 import { topicMatches } from '../worker/clients/topic-filter.ts';
 import { PlanFiles } from '../worker/plan-files.ts';
@@ -10,6 +12,8 @@ export interface TrialOptions {
   readonly secrets: Readonly<Record<string, string>>;
   /** Contents of the files that the plan names, base64. */
   readonly files: Readonly<Record<string, string>>;
+  /** Rows of CSV files, by the group's name. */
+  readonly rows: Readonly<Record<string, GroupRows>>;
   /** Stands for `{{run}}`. */
   readonly shortRun: string;
   readonly limits?: Partial<TrialLimits>;
@@ -82,8 +86,7 @@ class Trial {
     this.#limits = { ...LIMITS, ...options.limits };
     const topics = publishedTopics(options);
     this.#places = options.plan.groups.map((group, slot) => {
-      const target = targetOf(options.plan, group);
-      const clients = this.#pool(target);
+      const clients = this.#pool(options.plan.targets[group.target]?.version ?? '3.1.1');
       const steps: TrialStep[] = [];
       const place = { name: group.name, clients, slot, steps, filters: [] };
       try {
@@ -116,7 +119,7 @@ class Trial {
   }
 
   /** Clients of one MQTT version share a pool; a slot a group, whichever pool it is in. */
-  #pool({ version }: MqttTarget): AwaitedClients {
+  #pool(version: ProtocolVersion): AwaitedClients {
     const known = this.#pools.get(version);
     if (known !== undefined) return known;
     const made = new AwaitedClients({
@@ -153,7 +156,7 @@ class Trial {
     const tookMs = Math.max(1, Math.round(performance.now() - startedMs));
     place.steps.push(
       outcome.ok
-        ? done('connect', `MQTT ${made.target.version}, ${tookMs} ms`)
+        ? done('connect', `MQTT ${made.version}, ${tookMs} ms`)
         : failed('connect', outcome.reason, explainConnect(outcome.reason)),
     );
   }
@@ -265,7 +268,7 @@ class Trial {
 }
 
 /** Clients of a group among which one is looked for that subscribes to what is sent. */
-const MAX_LOOKED_AT = 1_000;
+const MAX_LOOKED_AT = 200;
 
 /** What the first client of each group publishes, as far as that can be made. */
 function publishedTopics(options: TrialOptions): string[] {
@@ -282,31 +285,17 @@ function publishedTopics(options: TrialOptions): string[] {
 
 /** The first client of a group, or the first that subscribes to one of the topics. */
 function listenerOf(options: TrialOptions, group: Group, topics: readonly string[]): TrialGroup {
-  const first = madeOf(options, group, 0);
   const looked = group.publish.length > 0 ? 0 : Math.min(group.clients, MAX_LOOKED_AT);
   for (let client = 0; client < looked; client++) {
-    const filters = first.allFilters(client);
-    const fits = topics.some((topic) => filters.some((filter) => topicMatches(filter, topic)));
-    if (fits) return client === 0 ? first : madeOf(options, group, client);
+    const made = madeOf(options, group, client);
+    const filters = made.allFilters();
+    if (topics.some((topic) => filters.some((filter) => topicMatches(filter, topic)))) return made;
   }
-  return first;
+  return madeOf(options, group, 0);
 }
 
 function madeOf(options: TrialOptions, group: Group, client: number): TrialGroup {
-  const files = new PlanFiles(options.files);
-  return new TrialGroup({
-    ...options,
-    group,
-    target: targetOf(options.plan, group),
-    files,
-    client,
-  });
-}
-
-function targetOf(plan: Plan, group: Group): MqttTarget {
-  const target = plan.targets[group.target];
-  if (target === undefined) throw new RangeError(`group ${group.name} has no target`);
-  return target;
+  return new TrialGroup({ ...options, group, files: new PlanFiles(options.files), client });
 }
 
 interface Watcher {

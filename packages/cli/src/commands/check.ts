@@ -50,7 +50,7 @@ async function connect({ plan, secrets }: LoadedPlan, terminal: Terminal): Promi
   const shortRun = `try${Math.random()
     .toString(36)
     .slice(2, 2 + TRIAL_DIGITS)}`;
-  const trials = await tryPlan({ plan, secrets, files: {}, shortRun });
+  const trials = await tryPlan({ plan, secrets, files: {}, rows: {}, shortRun });
   terminal.print(trialText(trials, terminal.style));
   return trialExitCode(trials);
 }

@@ -20,6 +20,8 @@ export const METRICS = {
   connect_attempts: counter('connects begun, retries and reconnects included'),
   connected: counter('CONNACKs that accepted'),
   connect_failed: failure('connect attempts that failed', 'connect_attempts'),
+  failovers: counter('failed attempts after which the client turned to the next address'),
+  tls_resumed: counter('TLS handshakes that resumed a session'),
   session_present: counter('CONNACKs with a session that the broker had kept'),
   disconnected: { ...counter('connections lost without being asked to'), reasons: true },
   disconnects: counter('connections ended by the plan'),

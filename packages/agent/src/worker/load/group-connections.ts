@@ -15,8 +15,10 @@ import {
   CONNECTED,
   CONNECTIONS,
   DISCONNECTS,
+  FAILOVERS,
   RECOVERY_TIME,
   SESSION_PRESENT,
+  TLS_RESUMED,
   WIRE_RECEIVED,
   WIRE_SENT,
 } from '../measure/series.ts';
@@ -44,6 +46,7 @@ export class GroupConnections {
   readonly #recovery: Recovery;
   #wireSent = 0;
   #wireReceived = 0;
+  #resumed = 0;
 
   constructor(services: GroupServices, clients: () => MqttClients, listener: ConnectionListener) {
     const { group, order } = services;
@@ -105,7 +108,9 @@ export class GroupConnections {
   onConnectFailed(position: number, reason: string): void {
     this.#meter(at(this.#attemptStage, position)).fail('connect_failed', reason);
     this.#example('connect_failed', position, reason);
-    this.#routes.attemptFailed(position);
+    if (this.#routes.attemptFailed(position)) {
+      this.#meter(this.#services.timeline.currentStage()).add(FAILOVERS, 1);
+    }
     this.connector.onAttemptFailed(position, momentOf(this.#services.moment));
   }
 
@@ -148,6 +153,9 @@ export class GroupConnections {
     meter.add(WIRE_RECEIVED, clients.wireReceived - this.#wireReceived);
     this.#wireSent = clients.wireSent;
     this.#wireReceived = clients.wireReceived;
+    const resumed = this.#routes.tls?.sessions?.resumed ?? 0;
+    meter.add(TLS_RESUMED, resumed - this.#resumed);
+    this.#resumed = resumed;
   }
 
   /** Client id and broker of a client, for failure examples. */

@@ -29,6 +29,8 @@ export const COUNTER_NAMES = [
   'late_responses',
   'stray_responses',
   'arrived',
+  'failovers',
+  'tls_resumed',
 ] as const satisfies readonly MetricName[];
 
 export const CONNECT_ATTEMPTS = 0;
@@ -55,6 +57,8 @@ export const RESPONSES = 20;
 export const LATE_RESPONSES = 21;
 export const STRAY_RESPONSES = 22;
 export const ARRIVED = 23;
+export const FAILOVERS = 24;
+export const TLS_RESUMED = 25;
 
 export const TIME_NAMES = [
   'connect_time',

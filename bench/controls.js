@@ -29,6 +29,14 @@ export function startMqttJsPublisher(load) {
   ]);
 }
 
+/** MQTT.js clients that keep `inflight` messages under way each. */
+export function startMqttJsClosedLoop({ host, port, clients, inflight, payloadBytes }) {
+  return startControl(process.execPath, [
+    here('control/mqttjs-closed-loop.js'),
+    ...[host, port, clients, inflight, payloadBytes].map(String),
+  ]);
+}
+
 /** Bare sockets in Node; `execArgv` are flags of the process (heap size, probe). */
 export function startSocketPublisher(load, execArgv) {
   return startControl(process.execPath, [

@@ -1,5 +1,6 @@
 // pnpm bench [NAME…]: every benchmark, or the named ones; exit code 1 when a goal is missed.
 import { allocation } from './allocation.js';
+import { closedLoop } from './closed-loop.js';
 import { connections } from './connections.js';
 import { fleet } from './fleet.js';
 import { fold } from './fold.js';
@@ -7,9 +8,11 @@ import { idle } from './idle.js';
 import { ledger } from './ledger.js';
 import { publishPaced } from './publish-paced.js';
 import { store } from './store.js';
+import { versions } from './versions.js';
 
 const BENCHMARKS = {
   'publish-paced': publishPaced,
+  'closed-loop': closedLoop,
   connections,
   allocation,
   idle,
@@ -17,6 +20,7 @@ const BENCHMARKS = {
   fleet,
   ledger,
   store,
+  versions,
 };
 
 const names = process.argv.slice(2);

@@ -27,7 +27,7 @@ const names = process.argv.slice(2);
 const unknown = names.filter((name) => !Object.hasOwn(BENCHMARKS, name));
 if (unknown.length > 0 || names.includes('--help')) {
   process.stderr.write(
-    `usage: pnpm bench [${Object.keys(BENCHMARKS).join('|')}]…\nWithout a name all of them run, about a quarter of an hour together.\n`,
+    `usage: pnpm bench [${Object.keys(BENCHMARKS).join('|')}]…\nWithout a name all of them run, about half an hour together.\n`,
   );
   process.exit(2);
 }

@@ -113,9 +113,15 @@ export class InboundPackets implements PacketSink {
     else if (packet.sessionPresent && byteAt(this.#table.cleanStart, slot) === 1) {
       this.#control.giveUp(slot, protocolError('session present on clean start [MQTT-3.2.2-1]'));
     } else {
-      if (!packet.sessionPresent) this.#received.clear(slot);
+      if (this.#isNewSession(slot, packet)) this.#received.clear(slot);
       this.#control.accepted(slot, packet);
     }
+  }
+
+  #isNewSession(slot: number, { sessionPresent }: ConnackPacket): boolean {
+    if (byteAt(this.#table.cleanStart, slot) === 1) return true;
+    // MQTT 3.1 does not say it: the client takes its session to be there, as it asked for.
+    return !sessionPresent && this.#wire.version !== '3.1';
   }
 
   #connected(slot: number, packet: PacketView): void {

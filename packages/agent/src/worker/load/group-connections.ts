@@ -1,9 +1,10 @@
 import type { MetricName } from '@squall/core/metrics';
-import { compileTemplate, type Template } from '@squall/core/template';
+import type { Template } from '@squall/core/template';
 import type { ConnectOptions, MqttClients } from '@squall/mqtt';
 import { Connector, type Leaving } from '../clients/connector.ts';
 import { Recovery } from '../clients/recovery.ts';
 import { BrokerRoutes } from '../clients/broker-routes.ts';
+import { Introductions } from '../clients/introductions.ts';
 import { momentOf } from '../clock.ts';
 import { at } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
@@ -37,9 +38,7 @@ export class GroupConnections {
   readonly connector: Connector;
   readonly #services: GroupServices;
   readonly #clients: () => MqttClients;
-  readonly #clientId: Template;
-  readonly #username: Template | null;
-  readonly #password: Template | null;
+  readonly #introductions: Introductions;
   readonly #routes: BrokerRoutes;
   /** Stage that owns a client's attempt: where it began. */
   readonly #attemptStage: Uint8Array;
@@ -52,16 +51,21 @@ export class GroupConnections {
     const { group, order } = services;
     this.#services = services;
     this.#clients = clients;
-    this.#clientId = compileTemplate(group.clientId);
-    this.#username = group.username === null ? null : compileTemplate(group.username);
-    this.#password = group.password === null ? null : compileTemplate(group.password);
+    const render = (template: Template, position: number) => this.#render(template, position);
+    this.#introductions = new Introductions({
+      group,
+      isVersion5: services.target.version === '5',
+      files: services.files,
+      context: services.context,
+      render,
+    });
     this.#attemptStage = new Uint8Array(order.count);
     this.#routes = new BrokerRoutes({
       group,
       target: services.target,
       order,
       files: services.files,
-      render: (template, position) => this.#render(template, position),
+      render,
     });
     this.states = new Uint8Array(order.count);
     this.#recovery = new Recovery(order.count);
@@ -161,12 +165,12 @@ export class GroupConnections {
   /** Client id and broker of a client, for failure examples. */
   describe(position: number): { client: string; address: string } {
     const { host, port } = this.#routes.url(position);
-    return { client: this.#render(this.#clientId, position), address: `${host}:${port}` };
+    return { client: this.#introductions.clientId(position), address: `${host}:${port}` };
   }
 
   /** Renders every identity once. @throws SquallError where a template lacks a value. */
   checkTemplates(): void {
-    if (this.#services.order.count > 0) this.#options(0);
+    if (this.#services.order.count > 0) this.#introductions.of(0, null);
     this.#routes.check();
   }
 
@@ -196,15 +200,10 @@ export class GroupConnections {
   }
 
   #options(position: number): ConnectOptions {
-    const { connect } = this.#services.group;
+    const assignedId = this.#clients().assignedClientId(position);
     return {
       ...this.#routes.route(position),
-      clientId: this.#render(this.#clientId, position),
-      username: this.#username === null ? undefined : this.#render(this.#username, position),
-      password: this.#password === null ? undefined : this.#render(this.#password, position),
-      keepAliveS: connect.keepAliveS,
-      cleanStart: connect.cleanStart,
-      timeoutUs: connect.timeoutUs,
+      ...this.#introductions.of(position, assignedId),
     };
   }
 

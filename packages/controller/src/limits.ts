@@ -64,6 +64,8 @@ export interface RunTiming {
   readonly prologueMarginUs: number;
   /** Beyond `drainUs`, for every agent's `drained`. */
   readonly drainMarginUs: number;
+  /** How much longer is waited when all that was expected has arrived, unless the plan says less. */
+  readonly lingerUs: number;
   /**
    * From `finish` to every agent's `finished`: its clients disconnect (30 s at most), then the bus
    * takes all but the last pages of its ledger (60 s at most).
@@ -88,6 +90,7 @@ export const RUN_TIMING: RunTiming = {
   gridUs: 1_000_000,
   prologueMarginUs: 60_000_000,
   drainMarginUs: 10_000_000,
+  lingerUs: 1_000_000,
   finishUs: 120_000_000,
   collectUs: 30_000_000,
   hardStopUs: 5_000_000,

@@ -2,7 +2,7 @@ import type { Plan } from '@squall/core/plan';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { Lives, type LivesOptions } from './lives.ts';
 import { planOf, type PlanSketch, publish, subscribe } from './plans.ts';
-import { inStage, runScene, type Scene, type SceneOptions } from './run-fixture.ts';
+import { inStage, inState, runScene, type Scene, type SceneOptions } from './run-fixture.ts';
 
 const SECOND = 1_000_000;
 
@@ -32,6 +32,7 @@ async function lives(test: TestContext, options: LivesOptions): Promise<Lives> {
 }
 
 const WHOLE = { ledger: { sent: 5, arrived: 5 } };
+const WITHOUT_EDGE = { ledger: { sent: 5, arrived: 5, told: [10], without: 'edge' as const } };
 const LEAKING = { ledger: { sent: 5, arrived: 3 } };
 
 describe.concurrent('the delivery ledger of a run', { timeout: 20_000 }, () => {
@@ -68,7 +69,7 @@ describe.concurrent('the delivery ledger of a run', { timeout: 20_000 }, () => {
   });
 
   it('is inconclusive where a page never came, and says whose', async (test) => {
-    const half = { ledger: { sent: 5, arrived: 5, without: 2 } };
+    const half = { ledger: { sent: 5, arrived: 5, without: 'pairs' as const } };
     const report = await (await scene(test, planOf(ECHO), [WHOLE, half])).report();
     expect(report).toMatchObject({ verdict: 'inconclusive', exitCode: 112 });
     expect(report.reasons.join()).toContain('agent agent-2, worker 0');
@@ -117,6 +118,48 @@ describe.concurrent('the delivery ledger of a run', { timeout: 20_000 }, () => {
     expect(report.verdict).toBe('inconclusive');
     expect(report.agents.every(({ state }) => state === 'completed')).toBe(true);
     expect(report.ledger[0]?.unverifiableFrom).toEqual(['agent-1']);
+  });
+});
+
+const told = (...arrived: number[]) => ({ ledger: { sent: 5, arrived: 5, told: arrived } });
+
+/** How long a run settles, ms, by its own clock. */
+async function settling(run: Scene): Promise<number> {
+  const moment = (state: 'settling' | 'collecting') =>
+    run.seen(inState(state)).then(() => performance.now());
+  const [from, to] = await Promise.all([moment('settling'), moment('collecting')]);
+  return to - from;
+}
+
+describe.concurrent('what is waited for at the end', { timeout: 30_000 }, () => {
+  const PATIENT = planOf({ ...ECHO, settle: { quietUs: 8 * SECOND, maxUs: 12 * SECOND } });
+
+  it('ends a second after the last of all messages, and not after the silence of the plan', async (test) => {
+    const run = await scene(test, PATIENT, [told(10), told(9, 1)]);
+    const ms = await settling(run);
+    expect(ms).toBeGreaterThan(2_500);
+    expect(ms).toBeLessThan(6_000);
+    expect((await run.report()).verdict).toBe('pass');
+  });
+
+  it.for<[string, SceneOptions['scripts']]>([
+    ['a message is missing', [told(10), told(9)]],
+    ['more came than can be', [told(10), told(11)]],
+    ['an agent does not say what it sent', [told(10), WITHOUT_EDGE]],
+  ])('lasts as long as the plan says where %s', async ([, scripts], test) => {
+    const run = await scene(test, PATIENT, scripts);
+    expect(await settling(run)).toBeGreaterThan(8_000);
+  });
+
+  it('is the same after the controller was gone in the middle of it', async (test) => {
+    const run = await lives(test, { plan: PATIENT, scripts: [told(10), told(4, 0, 0, 0, 6)] });
+    await run.seen(inState('settling'));
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await run.rebirth();
+    const reborn = performance.now();
+    expect((await run.report()).verdict).toBe('pass');
+    // The rest comes in the fifth second of settle, and 8 s of silence after it would be many more.
+    expect(performance.now() - reborn).toBeLessThan(9_000);
   });
 });
 

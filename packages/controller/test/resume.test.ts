@@ -195,7 +195,7 @@ describe.concurrent('a controller that is killed and started again', { timeout: 
         settle: { quietUs: SECOND, maxUs: 10 * SECOND },
         limits: { agentGraceUs: 10 * SECOND },
       },
-      { scripts: [{ receiveInSettle: 2 }, {}] },
+      { scripts: [{ receiveInSettle: 2, ledger: { sent: 5, arrived: 5 } }, {}] },
     );
     await lives.seen(inState('settling'));
     await sleep(1_300);

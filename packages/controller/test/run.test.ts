@@ -131,7 +131,7 @@ describe.concurrent('a run that goes well', () => {
         subscribes: true,
         settle: { quietUs: SECOND, maxUs: 10 * SECOND },
       },
-      { scripts: [{ receiveInSettle: 1 }, {}] },
+      { scripts: [{ receiveInSettle: 1, ledger: { sent: 5, arrived: 5 } }, {}] },
     );
     const settlingAt = run.seen(inState('settling')).then(() => performance.now());
     const collectingAt = run.seen(inState('collecting')).then(() => performance.now());

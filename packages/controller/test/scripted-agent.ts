@@ -34,7 +34,7 @@ export interface Script {
   readonly latencyUs?: number;
   /** Last sequence that it claims beyond the truth. */
   readonly claimExtraFrames?: number;
-  /** Receives something in each second of settle until this many have passed. */
+  /** Receives something in each second of settle until this many have passed, which is not all that is awaited. */
   readonly receiveInSettle?: number;
   /** What its ledger says, where the plan subscribes. */
   readonly ledger?: LedgerScript;
@@ -58,6 +58,7 @@ export class ScriptedAgent extends FakeAgent {
   #n = 0;
   #sliceFromUs = 0;
   #over = false;
+  #toldSent = false;
 
   constructor(options: FakeAgentOptions, script: Script = {}) {
     super(options);
@@ -177,7 +178,10 @@ export class ScriptedAgent extends FakeAgent {
       this.#beginPhase('settle', atUs);
       this.#stage = stage - 1;
       if (this.script.neverDrained !== true) {
-        this.#later(30, () => this.#sayState('drained', {}));
+        this.#later(30, () => {
+          this.#sayState('drained', {});
+          this.#sendLedger('sent');
+        });
       }
       return;
     }
@@ -242,7 +246,7 @@ export class ScriptedAgent extends FakeAgent {
   }
 
   /** A frame for each page, as a real agent would. */
-  #sendLedger(): void {
+  #sendLedger(part: 'sent' | 'arrived'): void {
     if (
       this.#assign === null ||
       this.plan.groups.every(({ subscribe }) => subscribe.length === 0)
@@ -250,7 +254,9 @@ export class ScriptedAgent extends FakeAgent {
       return;
     }
     const script = this.script.ledger ?? { sent: 0, arrived: 0 };
-    for (const page of ledgerPages(this.#assign.share, script)) {
+    if (part === 'sent') this.#toldSent = true;
+    else if (!this.#toldSent) this.#sendLedger('sent');
+    for (const page of ledgerPages(this.#assign.share, script, part)) {
       this.sendFrame({ slices: [], pages: [page] });
     }
   }
@@ -286,6 +292,12 @@ export class ScriptedAgent extends FakeAgent {
     if (phase === 'settle' && this.#n < (this.script.receiveInSettle ?? 0)) {
       series.push({ metric: 'received', subject: 'devices', stage, qos: 1, value: 1 });
     }
+    const arrived = phase === 'settle' ? (this.script.ledger?.told?.[this.#n] ?? 0) : 0;
+    if (arrived > 0) {
+      for (const metric of ['received', 'arrived'] as const) {
+        series.push({ metric, subject: 'devices', stage, qos: 1, value: arrived });
+      }
+    }
     const publishes = (this.plan.stages[stage]?.run ?? []).some((work) =>
       work.activities.some((activity) => activity.kind === 'publish'),
     );
@@ -319,7 +331,7 @@ export class ScriptedAgent extends FakeAgent {
     if (this.#stage >= 0) this.#cutSlice(systemTime.monotonicUs());
     this.#over = true;
     this.#clearTimers();
-    this.#sendLedger();
+    this.#sendLedger('arrived');
     this.say({
       type: 'finished',
       ...this.resumeKey,

@@ -7,17 +7,30 @@ export interface LedgerScript {
   readonly sent: number;
   /** Of these, arrived: the first ones. */
   readonly arrived: number;
-  /** Ends without this page of each worker: 0 publishers, 1 subscribers, 2 pairs, 3 tallies. */
-  readonly without?: number;
+  /** Ends without this page of each worker. */
+  readonly without?: LedgerPage['kind'];
+  /** First arrivals told in each second of settle. */
+  readonly told?: readonly number[];
 }
 
 /** Granted at QoS 1. */
 const GRANTED = 0b101;
 
-const granted = (client: number) => [client, 0, GRANTED, 1_500];
+const granted = (client: number) => [client, 0, 0, 0, GRANTED, 1_500];
+
+const SENT: ReadonlySet<LedgerPage['kind']> = new Set(['publishers', 'edge']);
+
+/** Those of the pages that are there once nothing is sent any more, or the rest. */
+export function ledgerPages(
+  share: AgentShare,
+  script: LedgerScript,
+  part: 'sent' | 'arrived',
+): LedgerPage[] {
+  return allPages(share, script).filter(({ kind }) => SENT.has(kind) === (part === 'sent'));
+}
 
 /** The pages of all workers of a share; the plan has one group, which subscribes to its own topics. */
-export function ledgerPages(share: AgentShare, script: LedgerScript): LedgerPage[] {
+function allPages(share: AgentShare, script: LedgerScript): LedgerPage[] {
   const { sent, arrived, without } = script;
   return share.workers.flatMap((range, worker) => {
     const { first, clients } = range.groups[0] ?? { first: 0, clients: 0 };
@@ -25,11 +38,12 @@ export function ledgerPages(share: AgentShare, script: LedgerScript): LedgerPage
     const head = (page: number) => ({
       worker,
       page,
-      last: page === 3,
+      last: page === 4,
       clock: { domain: 7, startUs: 1_000 },
     });
-    const handed = (client: number) => [client, sent, 2_000, 0, 0];
+    const handed = (client: number) => [client, sent, 2_000, 9_000, 0, 0, 0];
     const heard = (client: number) => [client, 0, 0, client, arrived, 0];
+    const granting = { group: 0, filters: 1, sessionsLost: 0, rows: numbers.flatMap(granted) };
     const pages: LedgerPage[] = [
       {
         ...head(0),
@@ -39,10 +53,11 @@ export function ledgerPages(share: AgentShare, script: LedgerScript): LedgerPage
         marksUs: [],
         rows: sent === 0 ? [] : numbers.flatMap(handed),
       },
-      { ...head(1), kind: 'subscribers', group: 0, filters: 1, rows: numbers.flatMap(granted) },
-      { ...head(2), kind: 'pairs', rows: arrived === 0 ? [] : numbers.flatMap(heard) },
-      { ...head(3), kind: 'tallies', full: false, tallies: [], examples: [] },
+      { ...head(1), kind: 'edge', firsts: [0, 0, 2_000], held: [0, 0, clients, 1_500] },
+      { ...head(2), kind: 'subscribers', ...granting },
+      { ...head(3), kind: 'pairs', rows: arrived === 0 ? [] : numbers.flatMap(heard) },
+      { ...head(4), kind: 'tallies', full: false, tallies: [], examples: [] },
     ];
-    return pages.filter(({ page }) => page !== without);
+    return pages.filter(({ kind }) => kind !== without);
   });
 }

@@ -14,6 +14,8 @@ export interface EndingScene {
   readonly roster: Roster;
   /** When something was received last, and how far all live agents have reported; monotonic µs. */
   quiet(): { readonly fromUs: number; readonly reportedUs: number };
+  /** When everything had arrived that was expected, monotonic µs; null while that is not known. */
+  allArrivedUs(): number | null;
   /** Whether every frame of the agent up to its last one is in. */
   framesComplete(agent: RunAgent): boolean;
   warning(text: string): void;
@@ -32,7 +34,11 @@ export async function agentsBack(scene: EndingScene): Promise<void> {
   });
 }
 
-/** After the end of the load: acknowledgements first, then whatever still arrives. */
+/**
+ * After the end of the load: acknowledgements first, then whatever still arrives. Once that is all
+ * that was expected, what may follow by mistake (a duplicate of the last message, say) gets a moment,
+ * whoever else still sends on the same topics; else the plan says how long is waited.
+ */
 export async function settle(scene: EndingScene, loadEndUs: number): Promise<void> {
   const { plan, roster, timing, waiter } = scene;
   const drained = await waiter.wait({
@@ -45,6 +51,9 @@ export async function settle(scene: EndingScene, loadEndUs: number): Promise<voi
   await waiter.wait({
     until: () => {
       const { fromUs, reportedUs } = scene.quiet();
+      const allUs = scene.allArrivedUs();
+      const lingerUs = Math.min(timing.lingerUs, plan.settle.quietUs);
+      if (allUs !== null && reportedUs - Math.max(allUs, loadEndUs) >= lingerUs) return true;
       return reportedUs - Math.max(fromUs, loadEndUs) >= plan.settle.quietUs;
     },
     deadlineUs: loadEndUs + plan.settle.maxUs,

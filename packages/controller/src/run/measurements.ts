@@ -172,6 +172,14 @@ export class Measurements {
     };
   }
 
+  /** When the last one of all expected messages arrived, monotonic µs; null while some are awaited. */
+  allArrivedUs(): number | null {
+    const { ledger, startUs } = this.#scene;
+    const { goal } = ledger;
+    if (goal === null || this.aggregate.counter({ metric: 'arrived' }) !== goal) return null;
+    return startUs + (this.aggregate.lastGrowthUs('arrived') ?? Number.NEGATIVE_INFINITY);
+  }
+
   /** Whether all frames of an agent that has finished are in. */
   complete(agent: RunAgent): boolean {
     return agent.finished !== null && this.position(agent).seq >= agent.finished.lastSeq;

@@ -43,6 +43,8 @@ export class RunLedger {
   /** Null where nobody subscribes: there is nothing to compare with. */
   readonly #join: LedgerJoin | null;
   #unsaved: AgentPage[] = [];
+  #goal: number | null = null;
+  #isGoalSought = false;
 
   constructor(scene: RunLedgerScene) {
     this.#scene = scene;
@@ -51,6 +53,15 @@ export class RunLedger {
     const values = secrets ?? hiddenValues(plan);
     this.#join = subscribes ? new LedgerJoin({ plan, split, shortRun, secrets: values }) : null;
     for (const { agent, page } of known) this.#join?.add(agent, page);
+    this.#seekGoal();
+  }
+
+  /**
+   * How many arrivals (`arrived`) there are when everything has arrived that was sent to somebody who
+   * must get it; null while that is not known, or where it cannot be before the end.
+   */
+  get goal(): number | null {
+    return this.#goal;
   }
 
   /**
@@ -61,12 +72,23 @@ export class RunLedger {
     if (this.#join === null) return;
     this.#join.add(agent, page);
     if (this.#scene.isSaved) this.#unsaved.push({ agent, page });
+    this.#seekGoal();
   }
 
-  /** Pages that no checkpoint has yet. To be told once they are in one. */
-  unsaved(): { readonly pages: readonly AgentPage[]; readonly kept: () => void } {
-    const pages = this.#unsaved.slice();
-    return { pages, kept: () => void this.#unsaved.splice(0, pages.length) };
+  /** Once, when everything is here that was sent. */
+  #seekGoal(): void {
+    if (this.#isGoalSought || this.#join?.allSent !== true || this.#lacksValues()) return;
+    this.#isGoalSought = true;
+    void this.#findGoal(this.#join);
+  }
+
+  async #findGoal(join: LedgerJoin): Promise<void> {
+    try {
+      this.#goal = await gone(join.goal());
+    } catch {
+      // What is wrong with the plan's names is told when the ledgers are joined.
+      this.#goal = null;
+    }
   }
 
   /**
@@ -75,8 +97,8 @@ export class RunLedger {
    */
   async finish(judge: Judge): Promise<LedgerResult | null> {
     if (this.#join === null) return null;
-    const result = this.#lacksValues() ? UNREADABLE : await joined(this.#join);
-    const doubt = judgeLedger(result, this.#scene.plan).inconclusive[0] ?? null;
+    const result = this.#lacksValues() ? UNREADABLE : await gone(this.#join.join());
+    const doubt = judgeLedger(result, this.#scene.plan).doubts[0] ?? null;
     judge.takeLedger(ledgerSeries(result.rows), doubt);
     return result;
   }
@@ -104,8 +126,8 @@ const UNREADABLE: LedgerResult = {
   ],
 };
 
-async function joined(join: LedgerJoin): Promise<LedgerResult> {
-  const steps = join.join();
+/** Goes through steps of work without holding up others for long. */
+async function gone<T>(steps: Generator<void, T>): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

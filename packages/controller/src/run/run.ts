@@ -1,6 +1,6 @@
 import { isDescriptorError, RAISE_DESCRIPTORS } from '@squall/core/errors';
 import type { LedgerResult } from '@squall/core/ledger';
-import type { Plan } from '@squall/core/plan';
+import { NO_MATERIAL, type Plan } from '@squall/core/plan';
 import { buildReport, type Report } from '@squall/core/report';
 import { reportInput } from '../report/report-input.ts';
 import { AgentWatch } from './agent-watch.ts';
@@ -360,6 +360,7 @@ export class Run implements RunHandle {
     return {
       ...this.#parts,
       secrets: this.#parts.options.secrets ?? {},
+      material: this.#parts.options.material ?? NO_MATERIAL,
       waiter: this.#waiter,
       listener: this.#watch,
       keep: () => this.#keep(),
@@ -396,6 +397,7 @@ export class Run implements RunHandle {
       waiter: this.#waiter,
       roster: this.#roster,
       quiet: () => measurements.quiet(),
+      allArrivedUs: () => measurements.allArrivedUs(),
       framesComplete: (agent) => measurements.complete(agent),
       warning: (text) => this.#voice.warn(text),
     };

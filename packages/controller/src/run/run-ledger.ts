@@ -6,7 +6,7 @@ import {
   type LedgerResult,
   ledgerSeries,
 } from '@squall/core/ledger';
-import type { AgentShare } from '@squall/core/partition';
+import type { AgentShare, GroupRows } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
 import { compileTemplate } from '@squall/core/template';
 import type { Judge } from '@squall/core/thresholds';
@@ -25,6 +25,8 @@ export interface RunLedgerScene {
   readonly shortRun: string;
   /** Values of `{{env.X}}`; null: an earlier process had them, and this one does not. */
   readonly secrets: Readonly<Record<string, string>> | null;
+  /** Rows of CSV files, by the group's name; null likewise. */
+  readonly rows: Readonly<Record<string, GroupRows>> | null;
   /** Whether pages wait here for a checkpoint. */
   readonly isSaved: boolean;
   /** Those that an earlier process put away. */
@@ -48,10 +50,12 @@ export class RunLedger {
 
   constructor(scene: RunLedgerScene) {
     this.#scene = scene;
-    const { known, plan, secrets, shortRun, split } = scene;
+    const { known, plan, rows, secrets, shortRun, split } = scene;
     const subscribes = plan.groups.some((group) => group.subscribe.length > 0);
     const values = secrets ?? hiddenValues(plan);
-    this.#join = subscribes ? new LedgerJoin({ plan, split, shortRun, secrets: values }) : null;
+    this.#join = subscribes
+      ? new LedgerJoin({ plan, split, shortRun, secrets: values, rows: rows ?? {} })
+      : null;
     for (const { agent, page } of known) this.#join?.add(agent, page);
     this.#seekGoal();
   }
@@ -91,6 +95,12 @@ export class RunLedger {
     }
   }
 
+  /** Pages that no checkpoint has yet. To be told once they are in one. */
+  unsaved(): { readonly pages: readonly AgentPage[]; readonly kept: () => void } {
+    const pages = this.#unsaved.slice();
+    return { pages, kept: () => void this.#unsaved.splice(0, pages.length) };
+  }
+
   /**
    * Compares what was sent with what arrived and tells the judge, without holding up others for long.
    * Once, when nothing more can come. Null where nobody subscribes.
@@ -105,13 +115,16 @@ export class RunLedger {
 
   /** Without the values in them nobody can say which filter matches which topic. */
   #lacksValues(): boolean {
-    const { plan, secrets } = this.#scene;
-    if (secrets !== null) return false;
+    const { plan, rows, secrets } = this.#scene;
+    if (secrets !== null && rows !== null) return false;
     const texts = plan.groups.flatMap((group) => [
       ...group.publish.flatMap(streamTopics),
       ...group.subscribe.flatMap((entry) => entry.topics),
     ]);
-    return texts.flatMap(valuesIn).length > 0;
+    return texts.some(
+      (text) =>
+        (secrets === null && valuesIn(text).length > 0) || (rows === null && hasColumn(text)),
+    );
   }
 }
 
@@ -122,7 +135,7 @@ const UNREADABLE: LedgerResult = {
   sessionsLost: [],
   perSubscription: null,
   missing: [
-    'the values of {{env.…}} in topics: a controller that was started again does not have them',
+    'the values of {{env.…}} or {{csv.…}} in topics: a controller that was started again does not have them',
   ],
 };
 
@@ -138,6 +151,10 @@ async function gone<T>(steps: Generator<void, T>): Promise<T> {
 function hiddenValues(plan: Plan): Record<string, string> {
   const names = plan.groups.flatMap((group) => valuesIn(group.clientId));
   return Object.fromEntries(names.map((name) => [name, HIDDEN]));
+}
+
+function hasColumn(text: string): boolean {
+  return compileTemplate(text).parts.some(({ kind }) => kind === 'csv');
 }
 
 /** Names of the `{{env.X}}` in a template. */

@@ -33,13 +33,14 @@ import {
   EVERY_MESSAGE,
   PULL_MAX,
   RETRIES,
+  type StartFrom,
   SUSPEND_MS,
   SUSPEND_SLACK_MS,
 } from './consumer-options.ts';
 import { QueueLocks } from './queue-locks.ts';
 import { QueueReader, type ReaderParts } from './queue-reader.ts';
 import { SendBacks } from './send-backs.ts';
-import { startOffset } from './start-offset.ts';
+import { firstOffset, isKnownGroup, placeGroup } from './start-offset.ts';
 import { heartbeatBody, retryTopicOf, tagsOf } from './subscription.ts';
 
 const HEARTBEAT_US = 30e6;
@@ -69,7 +70,10 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
   #rebalanceDueUs = Number.POSITIVE_INFINITY;
   #commitDueUs = Number.POSITIVE_INFINITY;
   #working: Promise<void> | null = null;
+  /** Whether what brokers say the group committed is to be believed. */
+  #committedCount = false;
   #paused = false;
+  #started = false;
   #ended = false;
 
   /** @throws RocketmqError ARGUMENT */
@@ -119,11 +123,9 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
       this.#heartbeatDueUs = this.#parts.nowUs() + HEARTBEAT_US;
     }
     if (this.#withRetryTopic) await this.#findRetryTopic();
-    // The broker's notice of our own heartbeat must not start a second one beside it.
-    const first = this.#rebalance();
-    this.#working = first.catch(() => undefined);
-    await first;
-    this.#working = null;
+    await this.#place();
+    await this.#rebalance();
+    this.#started = true;
     this.#rebalanceDueUs = this.#parts.nowUs() + REBALANCE_US;
     this.#commitDueUs = this.#parts.nowUs() + this.#commitEveryUs;
   }
@@ -172,7 +174,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
 
   /** Writes the group's offsets to the brokers. */
   async commit(): Promise<void> {
-    if (this.#options.sharing?.by === 'broadcast') return;
+    if (this.#isBroadcast) return;
     await Promise.all([...this.#readers.values()].map((reader) => this.#commitOne(reader)));
   }
 
@@ -193,7 +195,8 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
 
   tick(): void {
     this.#sockets.tick();
-    if (this.#ended) return;
+    // The broker's notice of our own heartbeat must not start a second rebalance beside the first.
+    if (this.#ended || !this.#started) return;
     for (const reader of this.#readers.values()) reader.pull();
     const nowUs = this.#parts.nowUs();
     if (nowUs >= this.#heartbeatDueUs) {
@@ -216,7 +219,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
   opened(address: string): void {
     this.#handlers.connected?.(address);
     // Before the start is done, it does this itself.
-    if (this.#startFailures !== null || !this.#isMember) return;
+    if (!this.#started || !this.#isMember) return;
     void this.#try('heartbeat', () => this.#beat(address));
     this.#rebalanceDueUs = 0;
   }
@@ -241,6 +244,25 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
 
   routeFailed(_topic: string, error: RocketmqError): void {
     this.#handlers.failed?.('route', error.code);
+  }
+
+  get #from(): StartFrom {
+    return this.#options.from ?? { at: 'last' };
+  }
+
+  get #isBroadcast(): boolean {
+    return this.#options.sharing?.by === 'broadcast';
+  }
+
+  /** Decides whether the group's committed offsets count, and gives a new group its place. */
+  async #place(): Promise<void> {
+    const { group, topic } = this.#options;
+    if (this.#isBroadcast || this.#options.ignoreCommitted === true) return;
+    this.#committedCount = true;
+    if (this.#from.at === 'first' || (await isKnownGroup(this.#admin, group, topic))) return;
+    const route = this.#routes.get(topic);
+    const queues = route === undefined ? [] : readableQueues(topic, route);
+    this.#committedCount = await placeGroup(this.#admin, queues, { group, from: this.#from });
   }
 
   get #commitEveryUs(): number {
@@ -363,21 +385,18 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
   }
 
   async #startReader(queue: TopicQueue): Promise<void> {
-    const { group, from, ignoreCommitted } = this.#options;
-    const broadcast = this.#options.sharing?.by === 'broadcast';
     const isRetry = queue.topic !== this.#options.topic;
-    const offset = await startOffset(this.#admin, queue, {
-      group,
-      from: isRetry ? { at: 'first' } : (from ?? { at: 'last' }),
-      ignoreCommitted: broadcast || (ignoreCommitted ?? false),
-    });
+    const from: StartFrom = isRetry ? { at: 'first' } : this.#from;
+    const committed = this.#committedCount
+      ? await this.#admin.committedOffset(this.#options.group, queue)
+      : null;
+    const offset = committed ?? (await firstOffset(this.#admin, queue, from));
     const parts = isRetry
       ? { ...this.#readerParts, filter: EVERY_MESSAGE, tags: [], notBeforeMs: 0 }
       : this.#readerParts;
     const reader = new QueueReader(queue, offset, parts);
     this.#readers.set(keyOf(queue), reader);
-    // From now on the broker knows the group's place, and says "0" only where it is 0.
-    if (!broadcast) await this.#try('commit', () => this.#commitOne(reader));
+    if (!this.#isBroadcast) await this.#try('commit', () => this.#commitOne(reader));
     if (this.#paused) reader.pause();
     reader.pull();
   }

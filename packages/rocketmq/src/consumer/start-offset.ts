@@ -3,23 +3,50 @@ import { RocketmqError } from '../codec/rocketmq-error.ts';
 import type { TopicQueue } from '../route/topic-queues.ts';
 import type { StartFrom } from './consumer-options.ts';
 
-export interface StartOptions {
-  readonly group: string;
-  readonly from: StartFrom;
-  readonly ignoreCommitted: boolean;
+/**
+ * Whether a group has committed offsets of a topic. Only the list of all its offsets says so: asked
+ * for one of them, brokers of 4.x answer 0 for a group that they do not know, as long as the queue
+ * starts at 0, which would turn "from last" into "from first".
+ */
+export async function isKnownGroup(admin: Admin, group: string, topic: string): Promise<boolean> {
+  try {
+    return (await admin.lag(group)).some((each) => each.topic === topic);
+  } catch (error) {
+    // An account that may not read statistics: single answers are honest where there are such accounts.
+    if (error instanceof RocketmqError && error.code === 'ANSWER') return true;
+    throw error;
+  }
 }
 
-/** Where to begin reading a queue: at what the group committed, else at `from`. */
-export async function startOffset(
+/**
+ * Gives a new group its place in every queue, not only in those that are one member's: another member
+ * that starts a moment later finds it there. False: the broker does not take it (5.x, a group that it
+ * never saw).
+ */
+export async function placeGroup(
+  admin: Admin,
+  queues: readonly TopicQueue[],
+  start: { readonly group: string; readonly from: StartFrom },
+): Promise<boolean> {
+  try {
+    await Promise.all(
+      queues.map(async (queue) =>
+        admin.commitOffset(start.group, queue, await firstOffset(admin, queue, start.from)),
+      ),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof RocketmqError && error.code === 'ANSWER') return false;
+    throw error;
+  }
+}
+
+/** Where reading a queue begins for whoever has no committed offset. */
+export async function firstOffset(
   admin: Admin,
   queue: TopicQueue,
-  options: StartOptions,
+  from: StartFrom,
 ): Promise<number> {
-  if (!options.ignoreCommitted) {
-    const committed = await committedOffset(admin, queue, options);
-    if (committed !== null) return committed;
-  }
-  const { from } = options;
   switch (from.at) {
     case 'first':
       return admin.minOffset(queue);
@@ -30,27 +57,5 @@ export async function startOffset(
       return admin.offsetAt(queue, from.timestampMs);
     case 'offset':
       return from.offset;
-  }
-}
-
-/**
- * What the group committed, or null. Brokers of 4.x answer 0 for a group that they do not know while a
- * queue starts at 0, which turns "from last" into "from first": so a 0 counts only where the broker
- * lists offsets of this group and topic.
- */
-async function committedOffset(
-  admin: Admin,
-  queue: TopicQueue,
-  options: StartOptions,
-): Promise<number | null> {
-  const committed = await admin.committedOffset(options.group, queue);
-  if (committed !== 0 || options.from.at === 'first') return committed;
-  try {
-    const known = (await admin.lag(options.group)).some((each) => each.topic === queue.topic);
-    return known ? committed : null;
-  } catch (error) {
-    // An account that may not read statistics: the broker's word stands.
-    if (error instanceof RocketmqError && error.code === 'ANSWER') return committed;
-    throw error;
   }
 }

@@ -2,6 +2,7 @@ import type { LedgerPage, WorkerPages } from '@squall/core/ledger/worker';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
 import { type AssembledLoad, assembleLoad } from './assemble-load.ts';
 import { PeerClocks } from './clients/peer-clocks.ts';
+import { subscribedEntries } from './clients/subscribed-entries.ts';
 import { MAX_ENTRIES } from './clients/subscriptions.ts';
 import { type Moment, momentOf, type ReadClock } from './clock.ts';
 import { Pacer } from './engine/pacer.ts';
@@ -183,9 +184,10 @@ function refusals(init: Init, limit: number): string[] {
     reasons.push(`the plan has ${plan.stages.length} stages, a worker takes at most ${MAX_STAGES}`);
   }
   for (const group of plan.groups) {
-    if (group.subscribe.length <= MAX_ENTRIES) continue;
+    const { entries } = subscribedEntries(group);
+    if (entries.length <= MAX_ENTRIES) continue;
     reasons.push(
-      `group ${group.name} has ${group.subscribe.length} subscribe entries, a client takes at most ${MAX_ENTRIES}`,
+      `group ${group.name} has ${entries.length} entries to subscribe to, a client takes at most ${MAX_ENTRIES}`,
     );
   }
   return reasons;

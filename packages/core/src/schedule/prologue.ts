@@ -125,10 +125,14 @@ function makeStage(stage: Stage, states: readonly GroupState[], groups: readonly
       state.connected = true;
     }
     for (const activity of activities) {
-      if (activity.kind === 'subscribe') begin(subscribes, index, state.subscribed, activity.entry);
-      if (activity.kind === 'respond') begin(responds, index, state.responding, activity.entry);
+      if (activity.kind === 'subscribe' && isNew(state.subscribed, activity.entry)) {
+        add(subscribes, index, activity.entry);
+      }
+      if (activity.kind === 'respond' && isNew(state.responding, activity.entry)) {
+        add(responds, index, activity.entry);
+      }
       if (activity.kind === 'publish' && isRequesting(groups[index], activity.stream)) {
-        begin(requests, index, state.requesting, activity.stream);
+        if (isNew(state.requesting, activity.stream)) add(requests, index, activity.stream);
       }
       if (activity.kind === 'unsubscribe') state.subscribed.delete(activity.entry);
       if (activity.kind === 'disconnect') leave(state, activity);
@@ -137,9 +141,14 @@ function makeStage(stage: Stage, states: readonly GroupState[], groups: readonly
   return { connects, reconnects, churns, subscribes, responds, requests };
 }
 
-function begin(made: Entries, group: number, held: Set<number>, entry: number): void {
-  if (held.has(entry)) return;
+/** Notes the entry as held, and tells whether it was not before. */
+function isNew(held: Set<number>, entry: number): boolean {
+  if (held.has(entry)) return false;
   held.add(entry);
+  return true;
+}
+
+function add(made: Entries, group: number, entry: number): void {
   made.set(group, (made.get(group) ?? new Set<number>()).add(entry));
 }
 
@@ -170,7 +179,12 @@ function needsConnection(activity: Activity): boolean {
       return false;
     case 'disconnect':
       return isReconnecting(activity);
-    default:
+    case 'connect':
+    case 'subscribe':
+    case 'unsubscribe':
+    case 'publish':
+    case 'respond':
+    case 'takeover':
       return true;
   }
 }

@@ -101,8 +101,8 @@ export function rateProfile(pace: Pace, clients: number): RateProfile {
       return new RateProfile(segments, pace.steps.at(-1)?.perS ?? 0);
     }
     case 'spike': {
-      const { basePerS, peakPerS, atUs, forUs } = pace;
-      const segments = [flat(basePerS, atUs), flat(peakPerS, forUs)];
+      const { basePerS, atUs, forUs } = pace;
+      const segments = [flat(basePerS, atUs), flat(pace.peakPerS, forUs)];
       return new RateProfile(
         segments.filter((segment) => segment.forUs > 0),
         basePerS,

@@ -1,5 +1,7 @@
 /** A topic, with its length prefix, is at most this long on the wire [MQTT-1.5.3]. */
 const TOPIC_BYTES_MAX = 65_535;
+const HASH = 0x23;
+const PLUS = 0x2b;
 
 /**
  * Many topics in one piece of memory, each as it goes on the wire (two bytes of length, UTF-8). A
@@ -42,6 +44,26 @@ export class TopicTable {
     this.#used = 0;
     this.#count = 0;
     this.#isVolatile = true;
+  }
+
+  /**
+   * Makes `bytes[at … at + length)` the only topic, as `clear` and `add` do, without a text on the
+   * way. False, and nothing is changed, where it may not be published to.
+   */
+  replace(bytes: Uint8Array, at: number, length: number): boolean {
+    if (length === 0 || length > TOPIC_BYTES_MAX) return false;
+    for (let k = at; k < at + length; k += 1) {
+      const byte = bytes[k];
+      if (byte === undefined || byte === HASH || byte === PLUS || byte === 0) return false;
+    }
+    this.clear();
+    this.#reserve(length + 2);
+    this.#bytes.writeUInt16BE(length, 0);
+    for (let k = 0; k < length; k += 1) this.#bytes[k + 2] = bytes[at + k] ?? 0;
+    this.#used = length + 2;
+    this.#count = 1;
+    this.#starts[1] = this.#used;
+    return true;
   }
 
   /** Whether an index may stand for another topic later: it was cleared before. */

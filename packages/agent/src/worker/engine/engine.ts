@@ -38,6 +38,8 @@ interface LiveStage {
   readonly runs: LiveRun[];
   readonly told: Set<string>;
   drainUntilUs: number;
+  /** The load is over, and all that is left answers requests. */
+  answersOnly: boolean;
 }
 
 /**
@@ -136,7 +138,13 @@ export class Engine implements TimelineListener {
   }
 
   onEnter(stage: number, atUs: number): void {
-    this.#live.push({ stage, runs: [], told: new Set(), drainUntilUs: Number.POSITIVE_INFINITY });
+    this.#live.push({
+      stage,
+      runs: [],
+      told: new Set(),
+      drainUntilUs: Number.POSITIVE_INFINITY,
+      answersOnly: false,
+    });
     for (const group of this.#options.groups) group.show(stage);
     if (!this.#started) {
       this.#started = true;
@@ -144,7 +152,12 @@ export class Engine implements TimelineListener {
     }
     const needs = item(this.#needs, stage);
     const spec = item(this.#options.plan.stages, stage);
-    for (const group of this.#options.groups) group.prepare(needs, spec, atUs);
+    for (const group of this.#options.groups) {
+      group.prepare(needs, spec, atUs);
+      for (const run of group.beginAnswering(stage)) {
+        this.#liveStage(stage).runs.push({ group, clockUs: atUs, run });
+      }
+    }
     if (!needs.prologue) return;
     // What the stage before ran too goes on at once, beside the prologue of the others.
     this.#beginRuns(stage, atUs, (key) => needs.continues.has(key));
@@ -229,12 +242,27 @@ export class Engine implements TimelineListener {
     for (let k = this.#live.length - 1; k >= 0; k--) {
       const live = item(this.#live, k);
       if (live.drainUntilUs === Number.POSITIVE_INFINITY) continue;
-      if (!allResolved(live) && nowUs < live.drainUntilUs) continue;
+      // Those who answer do so until the very end, for whoever still asks.
+      const stays = this.#timeline.settling && live.stage === this.currentStage();
+      const isOver = stays ? allSent(live) : allResolved(live);
+      if (!isOver && nowUs < live.drainUntilUs) continue;
       for (const { group, run } of live.runs) {
-        if (!run.resolved) group.publishing.drainOver(run);
+        if (!run.resolved && !(stays && run.answers)) group.publishing.drainOver(run);
       }
-      this.#close(live);
+      if (stays && live.runs.some(({ run }) => run.answers)) this.#keepAnswering(live);
+      else this.#close(live);
     }
+  }
+
+  /** Nothing of the last stage is left but who answers. */
+  #keepAnswering(live: LiveStage): void {
+    live.drainUntilUs = Number.POSITIVE_INFINITY;
+    live.answersOnly = true;
+    for (const { group, run } of live.runs.filter((each) => !each.run.answers)) {
+      run.showGauges();
+      group.publishing.remove(run);
+    }
+    live.runs.splice(0, live.runs.length, ...live.runs.filter(({ run }) => run.answers));
   }
 
   #close(live: LiveStage): void {
@@ -250,7 +278,8 @@ export class Engine implements TimelineListener {
 
   /** There is one drain that the run waits for: the one after the end of the load. */
   #tellDrained(): void {
-    if (this.#drainedTold || !this.#timeline.settling || this.#live.length > 0) return;
+    if (this.#drainedTold || !this.#timeline.settling) return;
+    if (this.#live.some(({ answersOnly }) => !answersOnly)) return;
     this.#drainedTold = true;
     this.#options.reports.stageState(this.currentStage(), 'drained');
   }
@@ -258,13 +287,14 @@ export class Engine implements TimelineListener {
   #tellStates(): void {
     const live = this.#live.at(-1);
     if (live === undefined || live.drainUntilUs !== Number.POSITIVE_INFINITY) return;
+    if (live.answersOnly) return;
     if (this.#timeline.inPrologue) {
       if (this.#isPrepared(live)) this.#tell(live, 'prologue_done');
       return;
     }
     const { forUs, until } = item(this.#options.plan.stages, live.stage);
     // With `until` a stage is complete when its streams are: what only connects or waits is not.
-    const isAsked = forUs === null && (until === null || live.runs.length > 0);
+    const isAsked = forUs === null && (until === null || live.runs.some(({ run }) => !run.answers));
     if (isAsked && this.#isComplete(live)) this.#tell(live, 'complete');
   }
 
@@ -276,7 +306,7 @@ export class Engine implements TimelineListener {
 
   /** Whether every activity of the stage is done; publishing is, where it has a `count`. */
   #isComplete(live: LiveStage): boolean {
-    if (!this.#isPrepared(live) || !allResolved(live)) return false;
+    if (!this.#isPrepared(live) || !allSent(live)) return false;
     for (const work of item(this.#options.plan.stages, live.stage).run) {
       if (!this.#group(work).isDone(work)) return false;
     }
@@ -307,7 +337,7 @@ export class Engine implements TimelineListener {
 
   #awaiting(): boolean {
     for (const { publishing, subscribing } of this.#options.groups) {
-      if (publishing.table.total > 0 || subscribing.pending) return true;
+      if (publishing.isAwaiting || subscribing.pending) return true;
     }
     return false;
   }
@@ -321,6 +351,12 @@ export class Engine implements TimelineListener {
     if (live === undefined) throw new Error(`stage ${stage} is not live`);
     return live;
   }
+}
+
+/** Whether all messages that the stage has by its plan have found their end. */
+function allSent(live: LiveStage): boolean {
+  for (const { run } of live.runs) if (!run.answers && !run.resolved) return false;
+  return true;
 }
 
 function allResolved(live: LiveStage): boolean {

@@ -1,20 +1,26 @@
 // Data path
-import type { Activity, Stage, StageWork } from '@squall/core/plan';
+import type { Activity, DropSpec, Stage, StageWork } from '@squall/core/plan';
 import { connectRate, type StageNeeds } from '@squall/core/schedule';
 import type { ClientHandlers, InboundPublish, InboundSuback, MqttClients } from '@squall/mqtt';
 import type { Leaving } from '../clients/connector.ts';
+import type { StageRun } from '../publish/stage-run.ts';
 import { GroupConnections } from './group-connections.ts';
 import { GroupPublishing } from './group-publishing.ts';
 import type { GroupServices } from './group-services.ts';
-import { GroupSubscribing } from './group-subscribing.ts';
+import { GroupRequests } from './group-requests.ts';
+import { GroupSubscribing, type RequestListener } from './group-subscribing.ts';
 
 /** One group's share of a worker: its clients and all that they do. */
-export class GroupLoad implements ClientHandlers {
+export class GroupLoad implements ClientHandlers, RequestListener {
   readonly name: string;
   readonly connections: GroupConnections;
   readonly publishing: GroupPublishing;
   readonly subscribing: GroupSubscribing;
   readonly clients: MqttClients;
+  /** Null where nothing of the group asks for answers. */
+  readonly #requests: GroupRequests | null;
+  /** Respond entries that have begun to answer. */
+  readonly #answering = new Set<number>();
   readonly #services: GroupServices;
 
   /** @throws SquallError or RangeError where the group cannot be run as the plan wants it. */
@@ -23,14 +29,21 @@ export class GroupLoad implements ClientHandlers {
     this.#services = services;
     this.name = services.group.name;
     this.connections = new GroupConnections(services, clients, this);
-    this.subscribing = new GroupSubscribing(services, clients, this.connections);
+    this.subscribing = new GroupSubscribing(services, clients, {
+      connections: this.connections,
+      listener: this,
+    });
     this.publishing = new GroupPublishing(services, clients, this.connections);
+    const asks = services.group.publish.some(({ request }) => request !== null);
+    this.#requests = asks ? new GroupRequests(services, this.publishing) : null;
     this.connections.checkTemplates();
+    const maxPacketBytes = services.group.connect.properties?.maximumPacketSize ?? null;
     this.clients = services.createClients({
       slots: services.order.count,
       handlers: this,
       momentUs: services.moment,
       version: services.target.version,
+      ...(maxPacketBytes !== null && { maxPacketBytes }),
     });
   }
 
@@ -40,7 +53,13 @@ export class GroupLoad implements ClientHandlers {
     if (needs.connects.has(groupIndex)) {
       this.connections.connector.connectAll(atUs, connectRate(stage, groupIndex, group));
     }
-    for (const entry of needs.subscribes.get(groupIndex) ?? []) this.subscribing.want(entry);
+    for (const entry of needs.responds.get(groupIndex) ?? []) this.#answering.add(entry);
+    for (const entry of this.#newEntries(needs)) this.subscribing.want(entry);
+  }
+
+  /** The answers of a stage, from where it is entered: of all entries that have begun by then. */
+  beginAnswering(stage: number): StageRun[] {
+    return [...this.#answering].map((entry) => this.publishing.beginAnswering(entry, stage));
   }
 
   /** Whether `prepare` has come to its end: every client has done it or finally failed. */
@@ -48,15 +67,32 @@ export class GroupLoad implements ClientHandlers {
     const { groupIndex } = this.#services;
     if (needs.churns.has(groupIndex)) return true;
     if (needs.connects.has(groupIndex) && !this.connections.connector.settled) return false;
-    for (const entry of needs.subscribes.get(groupIndex) ?? []) {
-      if (!this.subscribing.settled(entry)) return false;
-    }
-    return true;
+    return this.#newEntries(needs).every((entry) => this.subscribing.settled(entry));
+  }
+
+  /** What the stage subscribes to, among all that the group may. */
+  #newEntries({ subscribes, responds, requests }: StageNeeds): number[] {
+    const { groupIndex } = this.#services;
+    const { row } = this.subscribing;
+    return [
+      ...(subscribes.get(groupIndex) ?? []),
+      ...Array.from(responds.get(groupIndex) ?? [], (entry) => row.respond(entry)),
+      ...Array.from(requests.get(groupIndex) ?? [], (stream) => row.request(stream)),
+    ];
   }
 
   /** Starts what the stage does to connections, at its clock. */
   begin(work: StageWork, clockUs: number): void {
     for (const activity of work.activities) this.#begin(activity, clockUs);
+  }
+
+  #drop(drop: DropSpec | undefined, clockUs: number): void {
+    const { connector } = this.connections;
+    // Who goes for good holds no subscription any more, whenever its turn is.
+    const isForGood = drop === undefined || (!drop.keep && drop.back === null);
+    if (isForGood && (drop?.share ?? 1) === 1) this.subscribing.reset();
+    if (drop === undefined) connector.disconnectAll(clockUs);
+    else connector.drop(drop, clockUs);
   }
 
   /** Whether what `begin` started is done. */
@@ -79,16 +115,14 @@ export class GroupLoad implements ClientHandlers {
       case 'unsubscribe':
         this.subscribing.release(activity.entry);
         return;
-      case 'disconnect': {
-        const { drop } = activity;
-        // Who goes for good holds no subscription any more, whenever its turn is.
-        const isForGood = drop === undefined || (!drop.keep && drop.back === null);
-        if (isForGood && (drop?.share ?? 1) === 1) this.subscribing.reset();
-        if (drop === undefined) connector.disconnectAll(clockUs);
-        else connector.drop(drop, clockUs);
+      case 'disconnect':
+        this.#drop(activity.drop, clockUs);
         return;
-      }
-      default:
+      case 'connect':
+      case 'subscribe':
+      case 'publish':
+      case 'respond':
+      case 'idle':
         return;
     }
   }
@@ -163,7 +197,17 @@ export class GroupLoad implements ClientHandlers {
   }
 
   onPublish(position: number, publish: InboundPublish): void {
-    this.subscribing.onPublish(position, publish);
+    if (this.#requests?.take(position, publish) === true) this.#services.wake();
+    else this.subscribing.onPublish(position, publish);
+  }
+
+  onRequest(entry: number, position: number, request: InboundPublish): void {
+    this.publishing.answers.onRequest(entry, position, request);
+    this.#services.wake();
+  }
+
+  onStrayAnswer(subject: string): void {
+    this.#requests?.onStray(subject);
   }
 
   onDrained(position: number): void {

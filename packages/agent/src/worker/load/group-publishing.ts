@@ -23,36 +23,22 @@ import {
   UNKNOWN_PUBCOMP,
   UNKNOWN_PUBREC,
 } from '../measure/reasons.ts';
-import { LATE_RESPONSES } from '../measure/series.ts';
-import { ANSWERS_IN_FLIGHT } from '../limits.ts';
 import { ClosedLoop } from '../publish/closed-loop.ts';
 import type { Feed } from '../publish/feed.ts';
 import { KeptMessages } from '../publish/kept-messages.ts';
-import { MessageSource } from '../publish/message-source.ts';
 import type { Outlet } from '../publish/outlet.ts';
 import { PacedSchedule } from '../publish/paced-schedule.ts';
 import type { PublishFailure, PublishGroup } from '../publish/publish-group.ts';
-import { type StageBook, StageRun } from '../publish/stage-run.ts';
-import { Stream } from '../publish/stream.ts';
+import { publishStream } from '../publish/publish-stream.ts';
+import { StageRun } from '../publish/stage-run.ts';
+import type { Stream } from '../publish/stream.ts';
 import { tableWindow } from '../publish/table-window.ts';
-import { AnswerFeed } from '../requests/answer-feed.ts';
-import { type AnswerStream, answerStream } from '../requests/answer-stream.ts';
-import { OpenRequests } from '../requests/open-requests.ts';
-import { asRequests } from '../requests/request-source.ts';
-import type { RequestView } from '../requests/request-view.ts';
+import { openRequests } from '../requests/open-requests.ts';
+import { GroupAnswers } from './group-answers.ts';
 import type { GroupConnections } from './group-connections.ts';
 import type { GroupServices } from './group-services.ts';
 
 export type PublishActivity = Extract<Activity, { kind: 'publish' }>;
-
-/** Answers are no part of the ledger: whoever asked knows which of them came. */
-const NO_BOOK: StageBook = {
-  nextOf: () => 0,
-  handed: () => undefined,
-  mark: () => undefined,
-  unresolved: () => undefined,
-  unresolvedTail: () => undefined,
-};
 
 /** Everything that one group publishes: its streams, their live stages, their in-flight messages. */
 export class GroupPublishing implements PublishGroup {
@@ -64,9 +50,7 @@ export class GroupPublishing implements PublishGroup {
   readonly seqs: Uint32Array;
   readonly kept: KeptMessages | null;
   readonly streams: readonly Stream[];
-  readonly #answers: readonly AnswerStream[];
-  /** What answers in the current stage, by the respond entry. */
-  readonly #answering: (AnswerFeed | undefined)[] = [];
+  readonly answers: GroupAnswers;
   readonly #services: GroupServices;
   readonly #clients: () => MqttClients;
   readonly #connections: Pick<GroupConnections, 'states' | 'describe' | 'onProtocolError'>;
@@ -96,11 +80,10 @@ export class GroupPublishing implements PublishGroup {
     this.seqs = new Uint32Array(this.table.entries);
     this.isLimited = services.target.version === '5';
     this.kept = keepsSession(services) ? new KeptMessages() : null;
-    const streams = Array.from(group.publish, (_, index) => this.#stream(index));
-    this.#answers = Array.from(group.respond, (spec, entry) =>
-      answerStream(spec, streams.length + entry, { services, group: this }),
-    );
-    this.streams = [...streams, ...this.#answers.map(({ stream }) => stream)];
+    const scene = { services, group: this };
+    const streams = Array.from(group.publish, (_, index) => publishStream(index, scene));
+    this.answers = new GroupAnswers(services, this);
+    this.streams = [...streams, ...this.answers.streams];
     this.#ackTimeoutUs = Math.min(...Array.from(this.streams, (each) => each.ackTimeoutUs));
   }
 
@@ -140,7 +123,7 @@ export class GroupPublishing implements PublishGroup {
       stage,
       numbers: this.order.numbers,
     });
-    const requests = this.#requestsOf(activity, meter);
+    const requests = openRequests(spec, { meter, window: activity.inflight, group: this });
     const { inflight: window } = activity;
     const options = { stage, stream, meter, book, window, paced, requests, answers: false };
     const common = { order: this.order, clockUs, count: spec.count, meter, moment: this.moment };
@@ -156,69 +139,22 @@ export class GroupPublishing implements PublishGroup {
     return this.#add(stream, new StageRun(options, makeFeed));
   }
 
-  /** From here on answers of a respond entry belong to this stage. */
-  beginAnswering(entry: number, stage: number): StageRun {
-    const { stream, source, spec } = item(this.#answers, entry);
-    const { subject, qos } = stream;
-    const meter = this.#services.recorder.meter({ kind: 'publish', subject, stage, qos });
-    const { moment } = this;
-    const common = { stage, stream, meter, book: NO_BOOK, window: ANSWERS_IN_FLIGHT };
-    const options = { ...common, paced: false, requests: null, answers: true };
-    const { delayUs } = spec;
-    return this.#add(
-      stream,
-      new StageRun(options, (outlet) => {
-        const feed = new AnswerFeed({ source, outlet, meter, moment, delayUs });
-        this.#answering[entry] = feed;
-        return feed;
-      }),
-    );
-  }
-
-  /** A client received what a respond entry is for. */
-  answer(entry: number, position: number, request: RequestView): void {
-    this.#answering[entry]?.ask(position, request);
-  }
-
-  /** The answer to a request came. */
-  onAnswer(position: number, answer: { stream: number; stage: number; seq: number }): void {
-    const stream = item(this.streams, answer.stream);
-    const requests = stream.runOf(answer.stage)?.requests ?? null;
-    if (requests?.answered(position, answer.seq) === true) this.pump(position);
-    else if (requests === null) this.#answeredTooLate(stream, answer.stage);
-  }
-
   /** Whether acknowledgements or answers are awaited, so that their time-outs are looked for. */
   get isAwaiting(): boolean {
     if (this.table.total > 0) return true;
     return this.#runs.some(({ requests }) => requests !== null && requests.total > 0);
   }
 
+  /** From here on the answers of a respond entry belong to this stage. */
+  beginAnswering(entry: number, stage: number): StageRun {
+    const { stream, run } = this.answers.begin(entry, stage);
+    return this.#add(stream, run);
+  }
+
   #add(stream: Stream, run: StageRun): StageRun {
     stream.runs.push(run);
     this.#runs.push(run);
     return run;
-  }
-
-  #requestsOf({ stream, inflight }: PublishActivity, meter: Meter): OpenRequests | null {
-    const { request } = item(this.#services.group.publish, stream);
-    if (request === null) return null;
-    return new OpenRequests({
-      clients: this.order.count,
-      window: inflight,
-      timeoutUs: request.timeoutUs,
-      meter,
-      moment: this.moment,
-      failed: (position, reason) =>
-        this.failed(meter, { metric: 'request_failed', reason, position, n: 1 }),
-    });
-  }
-
-  /** Nobody waits any more for the answers of a stage that is over. */
-  #answeredTooLate({ subject, qos }: Stream, stage: number): void {
-    const { recorder, plan } = this.#services;
-    if (stage >= plan.stages.length) return;
-    recorder.meter({ kind: 'publish', subject, stage, qos }).add(LATE_RESPONSES, 1);
   }
 
   /** Takes a run out that has come to its end. */
@@ -447,17 +383,6 @@ export class GroupPublishing implements PublishGroup {
     if (message === undefined) return false;
     this.clients.publish(position, message);
     return true;
-  }
-
-  #stream(index: number): Stream {
-    const { group, order, context, files, firstSubject, runHash, clockDomain, moment } =
-      this.#services;
-    const spec = item(group.publish, index);
-    const stamp = { runHash, clockDomain, subject: firstSubject + index };
-    const messages = new MessageSource({ stream: spec, order, context, files, stamp, moment });
-    const source = asRequests(messages, spec, { services: this.#services, stamp });
-    const { subject, qos, ackTimeoutUs } = spec;
-    return new Stream({ index, subject, qos, ackTimeoutUs, group: this, source });
   }
 }
 

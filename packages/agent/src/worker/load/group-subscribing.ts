@@ -10,9 +10,10 @@ import {
   subackFailure,
 } from '@squall/mqtt';
 import { CONNECTED } from '../clients/connection-state.ts';
+import { EntryFinder } from '../clients/entry-finder.ts';
 import { Receiver } from '../clients/receiver.ts';
+import { type SubscribedEntries, subscribedEntries } from '../clients/subscribed-entries.ts';
 import { Subscriptions, type Unanswered } from '../clients/subscriptions.ts';
-import { topicMatches } from '../clients/topic-filter.ts';
 import { momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
@@ -32,12 +33,23 @@ import type { GroupServices } from './group-services.ts';
 /** Codes from here on refuse [MQTT-3.11.3]. */
 const FIRST_FAILURE_CODE = 0x80;
 
+/** Who takes what comes for responders and requesters. */
+export interface RequestListener {
+  /** A client received what a respond entry of the group is for. */
+  onRequest(entry: number, position: number, request: InboundPublish): void;
+  /** Something came by a response topic that answers nothing. */
+  onStrayAnswer(subject: string): void;
+}
+
 /** The subscriptions of one group and what they receive. */
 export class GroupSubscribing {
   readonly #services: GroupServices;
   readonly #clients: () => MqttClients;
   readonly #connections: GroupConnections;
   readonly #entries: readonly SubscribeEntry[];
+  readonly #row: SubscribedEntries;
+  readonly #finder: EntryFinder;
+  readonly #listener: RequestListener;
   /** Filter templates, an entry each. */
   readonly #filters: readonly (readonly Template[])[];
   readonly #subscriptions: Subscriptions;
@@ -47,16 +59,22 @@ export class GroupSubscribing {
   readonly #keepsUs: number;
   readonly #askedUs = new Float64Array(1);
 
-  constructor(services: GroupServices, clients: () => MqttClients, connections: GroupConnections) {
+  constructor(
+    services: GroupServices,
+    clients: () => MqttClients,
+    around: { readonly connections: GroupConnections; readonly listener: RequestListener },
+  ) {
     const { group, plan, order } = services;
     this.#services = services;
     this.#clients = clients;
-    this.#connections = connections;
-    this.#entries = group.subscribe;
-    this.#filters = group.subscribe.map((entry) => entry.topics.map(compileTemplate));
+    this.#connections = around.connections;
+    this.#listener = around.listener;
+    this.#row = subscribedEntries(group);
+    this.#entries = this.#row.entries;
+    this.#filters = this.#entries.map((entry) => entry.topics.map(compileTemplate));
     this.#subscriptions = new Subscriptions({
       clients: order.count,
-      entries: group.subscribe.length,
+      entries: this.#entries.length,
       timeoutUs: group.connect.timeoutUs,
       actions: {
         subscribe: (position, entry) => this.#subscribe(position, entry),
@@ -65,7 +83,10 @@ export class GroupSubscribing {
       },
     });
     this.#book = services.ledger.subscribers.book(services.groupIndex, order.numbers, (position) =>
-      this.#entries.flatMap((_, entry) => this.#filtersOf(position, entry)),
+      group.subscribe.flatMap((_, entry) => this.#filtersOf(position, entry)),
+    );
+    this.#finder = new EntryFinder(this.#entries.length, (position, entry) =>
+      this.#filtersOf(position, entry),
     );
     this.#keepsUs = keepsSessionUs(group, services.target);
     this.#receiver = new Receiver({
@@ -77,6 +98,11 @@ export class GroupSubscribing {
       currentStage: () => services.timeline.currentStage(),
       meter: (entry, stage, qos) => this.#receiveMeter(entry, stage, qos),
     });
+  }
+
+  /** Where the respond entries and the response topics of streams stand among the entries. */
+  get row(): SubscribedEntries {
+    return this.#row;
   }
 
   /** Every client of the group is to hold this entry. */
@@ -196,9 +222,16 @@ export class GroupSubscribing {
   }
 
   onPublish(position: number, publish: InboundPublish): void {
-    // With one entry there is no question which one a message is for.
-    const entry = this.#entries.length === 1 ? 0 : this.#entryOf(position, publish);
-    if (entry >= 0) this.#receiver.onPublish(position, entry, publish);
+    const entry = this.#finder.find(position, publish);
+    if (entry >= 0 && entry < this.#row.own) this.#receiver.onPublish(position, entry, publish);
+    else if (entry >= 0) this.#onOther(entry, position, publish);
+  }
+
+  /** What responders and requesters receive is theirs, and no part of the ledger. */
+  #onOther(entry: number, position: number, publish: InboundPublish): void {
+    const request = entry - this.#row.own - this.#services.group.respond.length;
+    if (request < 0) this.#listener.onRequest(entry - this.#row.own, position, publish);
+    else this.#listener.onStrayAnswer(item(this.#entries, entry).subject);
   }
 
   /** Opens the series of a stage, so that they show even where nothing comes. */
@@ -206,7 +239,7 @@ export class GroupSubscribing {
     const { recorder } = this.#services;
     for (const [entry, { subject, qos }] of this.#entries.entries()) {
       recorder.meter({ kind: 'subscribe', subject, stage });
-      this.#receiveMeter(entry, stage, qos);
+      if (entry < this.#row.own) this.#receiveMeter(entry, stage, qos);
     }
   }
 
@@ -217,6 +250,7 @@ export class GroupSubscribing {
 
   /** The broker's word counts for the ledger, even where it comes too late for us. */
   #bookGrants(position: number, entry: number, suback: InboundSuback): void {
+    if (entry >= this.#row.own) return;
     const first = this.#firstFilter(entry);
     const filters = Math.min(suback.codesLength, item(this.#filters, entry).length);
     for (let k = 0; k < filters; k++) {
@@ -291,17 +325,6 @@ export class GroupSubscribing {
     context.n = at(order.numbers, position);
     context.seq = 0;
     return item(this.#filters, entry).map((filter) => filter.render(context));
-  }
-
-  /** The first entry of the client with a filter that matches; -1 where none does. */
-  #entryOf(position: number, publish: InboundPublish): number {
-    const { topicBytes, topicAt, topicLength } = publish;
-    const topic = topicBytes.toString('utf8', topicAt, topicAt + topicLength);
-    for (let entry = 0; entry < this.#entries.length; entry++) {
-      const filters = this.#filtersOf(position, entry);
-      if (filters.some((filter) => topicMatches(filter, topic))) return entry;
-    }
-    return this.#entries.length > 0 ? 0 : -1;
   }
 
   #subscribeMeter(entry: number): Meter {

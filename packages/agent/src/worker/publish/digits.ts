@@ -18,14 +18,16 @@ export function digitsOf(value: number): number {
   return digits;
 }
 
-/** Writes the last `digits` decimal digits of a whole number ≥ 0. */
-export function writeDigits(bytes: Uint8Array, at: number, value: number, digits: number): void {
+/** Writes the decimal digits of a whole number ≥ 0 so that they end before `end`. */
+export function writeDigitsBack(bytes: Uint8Array, end: number, value: number): void {
   let rest = value;
-  for (let place = at + digits - 1; place >= at; place--) {
+  let place = end;
+  do {
     const next = Math.floor(rest / 10);
+    place -= 1;
     bytes[place] = ZERO + (rest - next * 10);
     rest = next;
-  }
+  } while (rest > 0);
 }
 
 /** Writes a UUID of version 4: random but for the version and two bits [RFC 9562, 5.4]. */

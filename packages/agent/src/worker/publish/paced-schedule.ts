@@ -237,7 +237,8 @@ export class PacedSchedule implements Feed {
   }
 }
 
-function dropReason(refusal: number): string {
+/** Why a due message is dropped that its client cannot take. */
+export function dropReason(refusal: number): string {
   switch (refusal) {
     case WINDOW_FULL:
       return DROPPED_WINDOW;

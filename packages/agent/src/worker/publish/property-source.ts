@@ -23,7 +23,6 @@ export const NO_TEMPLATES: PropertyTemplates = {
 
 /** @throws SquallError for what is no template. */
 export function propertyTemplates(properties: MessageProperties): PropertyTemplates {
-  const compiled = (text: string | null) => (text === null ? null : compileTemplate(text));
   return {
     contentType: compiled(properties.contentType),
     responseTopic: compiled(properties.responseTopic),
@@ -34,6 +33,10 @@ export function propertyTemplates(properties: MessageProperties): PropertyTempla
       compileTemplate(value),
     ]),
   };
+}
+
+function compiled(text: string | null): Template | null {
+  return text === null ? null : compileTemplate(text);
 }
 
 /** @throws SquallError where a template lacks a value. */

@@ -29,7 +29,7 @@ export interface PublishGroup {
 }
 
 export interface PublishFailure {
-  readonly metric: 'dropped' | 'publish_failed';
+  readonly metric: 'dropped' | 'publish_failed' | 'request_failed';
   readonly reason: string;
   readonly position: number;
   readonly n: number;

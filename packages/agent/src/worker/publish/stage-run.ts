@@ -26,20 +26,31 @@ import {
   SENT,
   SERVICE_TIME,
 } from '../measure/series.ts';
+import type { OpenRequests } from '../requests/open-requests.ts';
 import type { Feed } from './feed.ts';
 import { BACKPRESSURE, GONE, NOT_CONNECTED, OPEN, type Outlet, WINDOW_FULL } from './outlet.ts';
 import type { Stream } from './stream.ts';
+
+/** What a stage's messages are noted in for the ledger. */
+export type StageBook = Pick<
+  PublisherBook,
+  'nextOf' | 'handed' | 'mark' | 'refused' | 'unresolved' | 'unresolvedTail'
+>;
 
 export interface StageRunOptions {
   readonly stage: number;
   readonly stream: Stream;
   readonly meter: Meter;
   /** Numbers the messages, and knows at the end what became of each. */
-  readonly book: PublisherBook;
+  readonly book: StageBook;
   /** In-flight window a client in this stage. */
   readonly window: number;
   /** Whether messages have due times of their own, so that `publish_time` means something. */
   readonly paced: boolean;
+  /** What waits for answers, where the messages are requests. */
+  readonly requests: OpenRequests | null;
+  /** Its messages answer others: how many there will be is not known before. */
+  readonly answers: boolean;
 }
 
 /**
@@ -50,6 +61,8 @@ export interface StageRunOptions {
 export class StageRun implements Outlet {
   readonly stage: number;
   readonly meter: Meter;
+  readonly requests: OpenRequests | null;
+  readonly answers: boolean;
   /** Set right after construction: feed and run know each other. */
   feed: Feed;
   /** When the drain of an ended stage is over, µs; Infinity while the stage runs. */
@@ -58,7 +71,7 @@ export class StageRun implements Outlet {
   readonly #stream: Stream;
   readonly #window: number;
   readonly #paced: boolean;
-  readonly #book: PublisherBook;
+  readonly #book: StageBook;
   readonly #unsent: Uint32Array;
   readonly #unsentBytes: Float64Array;
   /** Messages of QoS 1 and 2 in flight, unsent ones included. */
@@ -78,6 +91,8 @@ export class StageRun implements Outlet {
     this.#stream = options.stream;
     this.#window = options.window;
     this.#paced = options.paced;
+    this.requests = options.requests;
+    this.answers = options.answers;
     this.#place.stage = options.stage;
     this.#book = options.book;
     this.#unsent = new Uint32Array(count);
@@ -94,7 +109,8 @@ export class StageRun implements Outlet {
       this.feed.exhausted &&
       this.feed.waiting === 0 &&
       this.#unsentTotal === 0 &&
-      this.#inflightTotal === 0
+      this.#inflightTotal === 0 &&
+      (this.requests === null || this.requests.total === 0)
     );
   }
 
@@ -111,6 +127,9 @@ export class StageRun implements Outlet {
       if (group.isLimited && group.table.countOf(position) >= group.receiveMaximumOf(position)) {
         return WINDOW_FULL;
       }
+    }
+    if (this.requests !== null && !this.requests.hasRoom(position, this.#book.nextOf(position))) {
+      return WINDOW_FULL;
     }
     if (at(this.#unsentBytes, position) > UNSENT_LIMIT_BYTES) return BACKPRESSURE;
     if (at(group.blocked, position) === 1 && group.unsentOf(position) > UNSENT_LIMIT_BYTES) {
@@ -129,6 +148,7 @@ export class StageRun implements Outlet {
       return false;
     }
     this.#book.handed(position);
+    this.requests?.open(position, place.seq, dueUs);
     this.#unsent[position] = at(this.#unsent, position) + 1;
     this.#unsentBytes[position] = at(this.#unsentBytes, position) + bytes;
     this.#unsentTotal += 1;
@@ -173,7 +193,7 @@ export class StageRun implements Outlet {
 
   /** The broker answered that it does not take the message. */
   rejected(position: number, entry: number, reason: string): void {
-    this.unresolved(position, entry);
+    this.#book.refused(position, at(this.#stream.group.seqs, entry));
     this.#answered(position);
     this.#fail(position, reason, 1);
   }
@@ -226,6 +246,7 @@ export class StageRun implements Outlet {
   /** The drain is over: everything open becomes a failure. */
   drainOver(): void {
     this.feed.dropWaiting();
+    this.requests?.giveUp();
     for (let position = 0; position < this.#unsent.length; position++) {
       const unsent = at(this.#unsent, position);
       this.#fail(position, UNSENT_BY_DRAIN_END, unsent);
@@ -237,6 +258,7 @@ export class StageRun implements Outlet {
 
   /** The load was cut off: everything open is named as such. */
   cutOff(): void {
+    this.requests?.giveUp();
     const waiting = this.feed.abandon() + this.#unsentTotal;
     const inflight = Math.max(0, this.#inflightTotal - this.#unsentTotal);
     this.meter.fail('unfinished', UNFINISHED_WAITING, waiting);

@@ -1,7 +1,8 @@
 // Data path
 import { momentOf } from '../clock.ts';
 import { at } from '../element.ts';
-import type { MessagePlace, MessageSource } from './message-source.ts';
+import type { MessageMaker } from './message-maker.ts';
+import type { MessagePlace } from './message-source.ts';
 import type { PublishGroup } from './publish-group.ts';
 import type { StageRun } from './stage-run.ts';
 
@@ -12,7 +13,7 @@ export interface StreamOptions {
   readonly qos: 0 | 1 | 2;
   readonly ackTimeoutUs: number;
   readonly group: PublishGroup;
-  readonly source: MessageSource;
+  readonly source: MessageMaker;
 }
 
 /** One publish stream of a group, over all stages: windows, messages, live runs. */
@@ -26,7 +27,7 @@ export class Stream {
   readonly inflight: Uint16Array;
   /** Live runs, the oldest stage first. */
   readonly runs: StageRun[] = [];
-  readonly #source: MessageSource;
+  readonly #source: MessageMaker;
   /** Why the broker would not take the last message; empty where it would. */
   #refusal = '';
 

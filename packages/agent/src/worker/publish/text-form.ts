@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { TEXT_STAMP_BYTES } from '@squall/core/stamp';
 import { compileTemplate, renderPart, type TemplatePart } from '@squall/core/template';
 import { at, item } from '../element.ts';
-import { digitsOf, writeDigits, writeUuid } from './digits.ts';
+import { digitsOf, writeDigitsBack, writeUuid } from './digits.ts';
 import type { RenderContext } from './render-context.ts';
 
 const STATIC = 0;
@@ -101,10 +101,13 @@ export class TextForm {
     const width = part.kind === 'index' ? part.width : 0;
     const digits = Math.max(width, digitsOf(value));
     const sign = value < 0 ? 1 : 0;
-    this.#reserve(from + sign + digits);
+    const end = from + sign + digits;
+    this.#reserve(end);
+    // Zeros fill what the number leaves of its width.
+    this.#memory.fill(ZERO, from, end);
     if (sign === 1) this.#memory[from] = MINUS;
-    writeDigits(this.#memory, from + sign, Math.abs(value), digits);
-    return from + sign + digits;
+    writeDigitsBack(this.#memory, end, Math.abs(value));
+    return end;
   }
 
   #writeText(text: string, from: number): number {
@@ -133,18 +136,13 @@ export class TextForm {
 }
 
 const MINUS = 0x2d;
+const ZERO = 0x30;
 
 function numberOf(part: TemplatePart, context: RenderContext): number {
-  switch (part.kind) {
-    case 'random':
-      return part.min + Math.floor(context.random() * (part.max - part.min + 1));
-    case 'now':
-      return Math.floor(context.nowMs);
-    case 'index':
-      return applied(part, indexOf(part.of, context));
-    default:
-      return 0;
-  }
+  if (part.kind === 'index') return applied(part, indexOf(part.of, context));
+  if (part.kind === 'now') return Math.floor(context.nowMs);
+  if (part.kind !== 'random') return 0;
+  return part.min + Math.floor(context.random() * (part.max - part.min + 1));
 }
 
 function indexOf(of: 'n' | 'block.n' | 'seq', context: RenderContext): number {

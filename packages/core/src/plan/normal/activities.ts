@@ -1,8 +1,8 @@
 import { nearest } from '../../text/nearest.ts';
 import type { Activity, Group, Pace, PublishStream } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
-import type { PaceFile } from '../schema/paces.ts';
 import type { PlanFile, StageFile } from '../schema/plan-file.ts';
+import type { ActivityFile } from '../schema/stages.ts';
 import { isConnectionWord, normaliseConnection } from './connection-activities.ts';
 import type { NormalContext } from './context.ts';
 import { checkSpacing, normalisePace, paceWordsOf } from './paces.ts';
@@ -40,26 +40,31 @@ export function normaliseActivities(spec: Spec, place: ActivityPlace): Activity[
     : [{ item: spec, at: [] }];
   const activities = items.flatMap(({ item, at }) => {
     const path = [...place.path, ...at];
-    if (typeof item === 'string') return activitiesOf(item, null, { ...place, path });
-    return Object.entries(item).flatMap(([word, override]) => {
+    if (typeof item === 'string') return activitiesOf(item, {}, { ...place, path });
+    return Object.keys(item).flatMap((word) => {
       // A shape alone is the pace of the group's one stream.
-      if (SHAPES.has(word))
-        return publishActivities(undefined, { [word]: override }, { ...place, path });
-      return activitiesOf(word, changeOf(override), { ...place, path: [...path, word] });
+      if (SHAPES.has(word)) return shapedActivities(word, item, { ...place, path });
+      return activitiesOf(word, item, { ...place, path: [...path, word] });
     });
   });
   checkTogether(activities, place);
   return activities;
 }
 
-/** What the schema lets a stage change of an activity. */
-type Change = Readonly<Record<string, unknown>>;
+/** What the schema lets a stage change of a stream. */
+type Change = NonNullable<ActivityFile[string]>;
 
-function changeOf(override: unknown): Change | null {
-  return typeof override === 'object' && override !== null ? { ...override } : null;
+function shapedActivities(
+  word: string,
+  { ramp, steps, spike }: ActivityFile,
+  place: ActivityPlace,
+) {
+  const change = word === 'ramp' ? { ramp } : word === 'steps' ? { steps } : { spike };
+  return publishActivities(undefined, change, place);
 }
 
-function activitiesOf(word: string, change: Change | null, place: ActivityPlace): Activity[] {
+/** @param file what stands beside the word, and maybe more. */
+function activitiesOf(word: string, file: Partial<ActivityFile>, place: ActivityPlace): Activity[] {
   const [verb = '', entry, ...more] = word.split('.');
   if (more.length > 0 || !WORDS.includes(verb)) return unknownActivity(word, place);
   const { group } = place;
@@ -75,20 +80,20 @@ function activitiesOf(word: string, change: Change | null, place: ActivityPlace)
         entry: index,
       }));
     case 'publish':
-      return publishActivities(entry, change, place);
+      return publishActivities(entry, file[word] ?? {}, place);
   }
   if (entry !== undefined) return unknownActivity(word, place);
-  return isConnectionWord(verb) ? normaliseConnection(verb, change, place) : [{ kind: 'idle' }];
+  return isConnectionWord(verb) ? normaliseConnection(verb, file, place) : [{ kind: 'idle' }];
 }
 
 function publishActivities(
   entry: string | undefined,
-  change: Change | null,
+  change: Change,
   place: ActivityPlace,
 ): Activity[] {
   const streams = place.group.publish;
   const indexes = entryIndexes(streams, { verb: 'publish', of: 'publish', entry, place });
-  if (change !== null && Object.keys(change).length > 0 && indexes.length > 1) {
+  if (Object.keys(change).length > 0 && indexes.length > 1) {
     place.context.findings.error(
       place.path,
       `${place.group.name} has several streams: an override must name one`,
@@ -105,16 +110,15 @@ function publishActivities(
 function overridden(
   stream: PublishStream,
   index: number,
-  { change, place }: { readonly change: Change | null; readonly place: ActivityPlace },
+  { change, place }: { readonly change: Change; readonly place: ActivityPlace },
 ): Activity {
-  const file = (change ?? {}) as PaceFile & { readonly inflight?: number };
   let pace: Pace = stream.pace;
-  if (paceWordsOf(file).length > 0) pace = normalisePace(file, place) ?? pace;
+  if (paceWordsOf(change).length > 0) pace = normalisePace(change, place) ?? pace;
   if (stream.pace.kind !== 'max') checkSpacing(stream, pace, place);
   // A window that was only the default of the stream's own pace is that of the new one.
   const own =
     stream.inflight === defaultInflight(stream.pace) ? defaultInflight(pace) : stream.inflight;
-  return { kind: 'publish', stream: index, pace, inflight: file.inflight ?? own };
+  return { kind: 'publish', stream: index, pace, inflight: change.inflight ?? own };
 }
 
 /** All entries, or the named one. */
@@ -202,7 +206,11 @@ function keyOf(activity: Activity): string {
       return `subscribe ${activity.entry}`;
     case 'respond':
       return `respond ${activity.entry}`;
-    default:
+    case 'connect':
+    case 'disconnect':
+    case 'takeover':
+    case 'churn':
+    case 'idle':
       return activity.kind;
   }
 }

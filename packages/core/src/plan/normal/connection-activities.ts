@@ -12,24 +12,27 @@ export function isConnectionWord(word: string): word is Word {
 
 type FileOf<Key extends Word> = NonNullable<ActivityFile[Key]>;
 
-/** What a stage does with the connections of a group; `file` is what the schema let through. */
-export function normaliseConnection(word: Word, file: unknown, place: ActivityPlace): Activity[] {
-  const given = file ?? {};
+/** What a stage does with the connections of a group; `file` holds the word, or is empty. */
+export function normaliseConnection(
+  word: Word,
+  file: Partial<Pick<ActivityFile, Word>>,
+  place: ActivityPlace,
+): Activity[] {
   switch (word) {
     case 'wake':
       checkKept(word, place);
-      return [connect(given as FileOf<'connect'>, place)];
+      return [connect(file.wake ?? {}, place)];
     case 'connect':
-      return [connect(given as FileOf<'connect'>, place)];
+      return [connect(file.connect ?? {}, place)];
     case 'disconnect':
-      return [disconnect(given as FileOf<'disconnect'>, place)];
+      return [disconnect(file.disconnect ?? { by: 'disconnect' }, place)];
     case 'sleep':
       checkKept(word, place);
-      return [sleep(given as FileOf<'sleep'>, place)];
+      return [sleep(file.sleep ?? {}, place)];
     case 'takeover':
-      return [takeover(given as FileOf<'takeover'>, place)];
+      return [takeover(file.takeover ?? {}, place)];
     case 'churn':
-      return file === null ? withoutRate(place) : [churn(given as FileOf<'churn'>, place)];
+      return file.churn === undefined ? withoutRate(place) : [churn(file.churn, place)];
   }
 }
 

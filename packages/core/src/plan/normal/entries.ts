@@ -79,6 +79,12 @@ export function normaliseResponder(
       hint: `MQTT ${target.version} has no response topics: write to: with a topic, or version: 5 into the target`,
     });
   }
+  if (entry.payload !== undefined && target.version !== null && target.version !== '5') {
+    context.findings.error([...path, 'payload'], 'the payload of the request must go back', {
+      hint: `MQTT ${target.version} has no correlation data, so only by it the answer is told to be one: leave payload out`,
+      atKey: true,
+    });
+  }
   return {
     ...named(entry.name, group),
     topics: typeof entry.topic === 'string' ? [entry.topic] : entry.topic,

@@ -90,7 +90,9 @@ function hasMessages(pace: Pace): boolean {
       return pace.steps.some(({ perS }) => perS > 0);
     case 'spike':
       return pace.basePerS > 0 || pace.peakPerS > 0;
-    default:
+    case 'every':
+    case 'rate':
+    case 'max':
       return true;
   }
 }
@@ -104,12 +106,14 @@ export function shapeUs(pace: Pace): number {
       return pace.steps.reduce((sum, { forUs }) => sum + forUs, 0);
     case 'spike':
       return pace.atUs + pace.forUs;
-    default:
+    case 'every':
+    case 'rate':
+    case 'max':
       return 0;
   }
 }
 
-/** What a pace comes to at its end, a second; null for a closed loop. */
+/** What a pace that changes comes to at its end, a second; null for any other. */
 export function endPerS(pace: Pace): number | null {
   switch (pace.kind) {
     case 'ramp':
@@ -118,7 +122,9 @@ export function endPerS(pace: Pace): number | null {
       return pace.steps.at(-1)?.perS ?? 0;
     case 'spike':
       return pace.basePerS;
-    default:
+    case 'every':
+    case 'rate':
+    case 'max':
       return null;
   }
 }

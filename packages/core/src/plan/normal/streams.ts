@@ -62,7 +62,7 @@ export function normaliseStream(
     expiryS: secondsOf(stream.expiry, [...path, 'expiry'], context),
     topicAlias: aliasesOf(stream.topicAlias),
     properties: normaliseProperties(stream.properties),
-    request: normaliseRequest(stream.request, inside(place, 'request'), stream),
+    request: normaliseRequest(stream.request, inside(place, 'request'), { stream, payload }),
   };
 }
 
@@ -77,10 +77,18 @@ function aliasesOf(aliases: number | boolean | undefined): number | null {
 
 function normaliseRequest(
   request: RequestFile | undefined,
-  { path, context }: GroupPlace,
-  { properties }: PublishFile,
+  { path, context, target }: GroupPlace,
+  { stream, payload }: { readonly stream: PublishFile; readonly payload: Payload },
 ): RequestSpec | null {
   if (request === undefined) return null;
+  const { properties, verify } = stream;
+  const isStamped =
+    payload.kind === 'size' ? verify !== 'off' && verify !== 'false' : hasStamp(payload);
+  if (target.version !== null && target.version !== '5' && !isStamped) {
+    context.findings.error(path, 'an answer could not be told by this payload: it has no stamp', {
+      hint: `MQTT ${target.version} has no correlation data, so the stamp of the request must come back: give the payload as a size, or with {{stamp}} in it`,
+    });
+  }
   for (const word of ['responseTopic', 'correlationData'] as const) {
     if (properties?.[word] === undefined) continue;
     context.findings.error(

@@ -1,15 +1,5 @@
 import { z } from 'zod';
-import {
-  choice,
-  count,
-  duration,
-  flag,
-  notYet,
-  rate,
-  size,
-  someDuration,
-  strictMap,
-} from './leaves.ts';
+import { choice, count, duration, flag, rate, size, someDuration, strictMap } from './leaves.ts';
 import { interval, messageProperties, qos, userProperties } from './messages.ts';
 import { payload } from './payloads.ts';
 import { clientTopicTemplate } from './templates.ts';
@@ -75,18 +65,14 @@ export const connect = strictMap({
   })
     .prefault({})
     .describe('Pauses between attempts.'),
-  sessionExpiry: notYet(sessionExpiry, 'sessionExpiry is')
+  sessionExpiry: sessionExpiry
     .optional()
     .describe(
       'How long the broker keeps the session after the connection (MQTT 5); `0s` by default, with `cleanStart: false` `never`.',
     ),
-  will: notYet(will, 'a will is')
-    .optional()
-    .describe('Message that the broker sends for a client that is lost.'),
-  properties: notYet(connectProperties, 'connect properties are')
-    .optional()
-    .describe('Properties of CONNECT (MQTT 5).'),
-  auth: notYet(auth, 'auth is')
+  will: will.optional().describe('Message that the broker sends for a client that is lost.'),
+  properties: connectProperties.optional().describe('Properties of CONNECT (MQTT 5).'),
+  auth: auth
     .optional()
     .describe('Enhanced authentication by `username` and `password` of the group (MQTT 5).'),
 });

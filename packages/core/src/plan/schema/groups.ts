@@ -58,7 +58,7 @@ export const group = strictMap({
   password: identityTemplate()
     .optional()
     .describe('Password, a template; write it as {{env.NAME}} to keep it out of reports.'),
-  from: notYet(fileTemplate(), 'from: (clients from a CSV file) is')
+  from: fileTemplate()
     .optional()
     .describe(
       'CSV file beside the plan with one row a client, and the names of its columns above: `{{csv.x}}`.',
@@ -78,7 +78,7 @@ export const group = strictMap({
   subscribe: oneOrMore(subscribe)
     .optional()
     .describe('What clients subscribe to: one entry, or a list of named ones.'),
-  respond: notYet(oneOrMore(respond), 'respond is')
+  respond: oneOrMore(respond)
     .optional()
     .describe('What clients answer: one entry, or a list of named ones.'),
   consume: notYet(oneOrMore(consume), 'consume is')

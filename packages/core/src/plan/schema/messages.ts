@@ -4,7 +4,7 @@ import { choice, duration, oneOrMore, plainText, strictMap } from './leaves.ts';
 import { propertyTemplate } from './templates.ts';
 
 /** Quality of service. */
-export const qos = () => choice(['0', '1', '2'], { '2': 'QoS 2 is' }).prefault(0);
+export const qos = () => choice(['0', '1', '2']).prefault(0);
 
 /** Whole seconds that fit into four bytes. */
 export const interval = () =>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, notYet, plainText, size, strictMap } from './leaves.ts';
+import { choice, plainText, size, strictMap } from './leaves.ts';
 import { fileTemplate, payloadTemplate } from './templates.ts';
 
 /** Longest text of a payload in a plan; longer ones belong into a file. */
@@ -9,7 +9,7 @@ export const PAYLOAD_WORDS = ['size', 'text', 'hex', 'template', 'json', 'file',
 
 const payloadMap = strictMap({
   size: size().optional().describe('That many bytes, made up.'),
-  fill: notYet(choice(['repeat', 'random', 'compressible']), 'fill is')
+  fill: choice(['repeat', 'random', 'compressible'])
     .optional()
     .describe(
       'What made-up bytes are: `repeat` (the default) and `random` cannot be compressed, and are the same in every message or others in every message; `compressible` is text that shrinks to about a quarter.',
@@ -18,18 +18,17 @@ const payloadMap = strictMap({
   hex: plainText(2 * MAX_TEXT)
     .optional()
     .describe('These bytes, two hexadecimal digits each.'),
-  template: notYet(payloadTemplate(MAX_TEXT), 'template payloads are')
+  template: payloadTemplate(MAX_TEXT)
     .optional()
     .describe('Text with templates, rendered for each message as far as it changes.'),
-  json: notYet(z.unknown(), 'json payloads are')
+  json: z
+    .unknown()
     .optional()
     .describe(
       'JSON with templates in its texts. A text that is nothing but one of `{{n}}`, `{{block.n}}`, `{{seq}}`, `{{now}}` and `{{random 1 9}}` (without padding) becomes a number.',
     ),
-  file: notYet(fileTemplate(), 'file payloads are')
-    .optional()
-    .describe('The bytes of a file beside the plan.'),
-  files: notYet(fileTemplate(), 'file payloads are')
+  file: fileTemplate().optional().describe('The bytes of a file beside the plan.'),
+  files: fileTemplate()
     .optional()
     .describe('The files of a directory beside the plan, one after the other by name.'),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_IN_FLIGHT, MAX_TOPIC_WEIGHT, MAX_TOPICS } from '../limits.ts';
-import { choice, count, flag, name, notYet, someDuration, strictMap } from './leaves.ts';
+import { choice, count, flag, name, someDuration, strictMap } from './leaves.ts';
 import { interval, messageProperties, qos } from './messages.ts';
 import { paceWords } from './paces.ts';
 import { payload } from './payloads.ts';
@@ -25,14 +25,11 @@ const topicsFile = strictMap({
 
 const topic = z.union([
   topicTemplate(),
-  notYet(topicsFile, 'a file of topics is'),
-  notYet(
-    z
-      .array(z.union([topicTemplate(), weightedTopic]))
-      .min(1)
-      .max(MAX_TOPICS),
-    'a list of topics is',
-  ),
+  topicsFile,
+  z
+    .array(z.union([topicTemplate(), weightedTopic]))
+    .min(1)
+    .max(MAX_TOPICS),
 ]);
 
 const request = strictMap({
@@ -84,18 +81,14 @@ export const publish = strictMap({
     .describe(
       'Whether payloads carry the stamp: `on` for made-up payloads, which must then have 40 bytes, and for templates with `{{stamp}}` in them; `off` for all others.',
     ),
-  properties: notYet(strictMap(messageProperties), 'publish properties are')
-    .optional()
-    .describe('Properties of PUBLISH (MQTT 5).'),
-  topicAlias: notYet(topicAlias, 'topicAlias is')
+  properties: strictMap(messageProperties).optional().describe('Properties of PUBLISH (MQTT 5).'),
+  topicAlias: topicAlias
     .optional()
     .describe(
       'Topic aliases that a client uses, as far as the broker lets it; `true`: as many (MQTT 5).',
     ),
-  expiry: notYet(interval(), 'expiry is')
-    .optional()
-    .describe('Expiry of messages, whole seconds (MQTT 5).'),
-  request: notYet(request, 'request is')
+  expiry: interval().optional().describe('Expiry of messages, whole seconds (MQTT 5).'),
+  request: request
     .optional()
     .describe(
       'Each message asks for an answer, and the time until it comes is measured. With MQTT 5 the message carries response topic and correlation data; before, who answers must know the topic and send the payload back.',

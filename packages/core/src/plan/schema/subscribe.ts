@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, count, duration, flag, name, notYet, oneOrMore, strictMap } from './leaves.ts';
+import { choice, count, duration, flag, name, oneOrMore, strictMap } from './leaves.ts';
 import { qos } from './messages.ts';
 import { payload } from './payloads.ts';
 import { clientTopicTemplate, filterTemplate, shareTemplate } from './templates.ts';
@@ -28,9 +28,7 @@ export const subscribe = strictMap({
     .describe(
       'Group of a shared subscription, a template: each message goes to one of its members.',
     ),
-  options: notYet(options, 'subscription options are')
-    .optional()
-    .describe('Options of the subscription (MQTT 5).'),
+  options: options.optional().describe('Options of the subscription (MQTT 5).'),
 });
 
 export const respond = strictMap({

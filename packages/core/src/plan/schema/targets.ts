@@ -63,9 +63,9 @@ const mqttTarget = strictMap({
     .describe(
       'Addresses: `mqtt://host:port` (1883 where it is left out), `mqtts://` (TLS, 8883), `ws://host:port/path` (WebSocket, 80, `/mqtt`) and `wss://` (443). `quic://` is not supported: Node.js does not speak it.',
     ),
-  version: choice(['3.1', '3.1.1', '5'], { '3.1': 'MQTT 3.1 is', '5': 'MQTT 5 is' })
+  version: choice(['3.1', '3.1.1', '5'])
     .prefault('3.1.1')
-    .describe('MQTT version. This version of Squall speaks 3.1.1.'),
+    .describe('MQTT version that the clients speak.'),
   tls: tls.optional().describe('TLS of `mqtts://` and `wss://` addresses.'),
   ws: ws.optional().describe('WebSocket of `ws://` and `wss://` addresses.'),
   spread: choice(['round-robin', 'blocks', 'first'])

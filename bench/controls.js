@@ -46,6 +46,11 @@ export function startSocketPublisher(load, execArgv) {
   ]);
 }
 
+/** Bare TLS sockets in Node. */
+export function startTlsPublisher(load) {
+  return startControl(process.execPath, [here('control/tls-publisher.js'), ...argumentsOf(load)]);
+}
+
 /** Agents for the controller at `url`; their marks are frames sent and acknowledged. */
 export function startSimulatedAgents({ url, agents, groups }) {
   return startControl(process.execPath, [

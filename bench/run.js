@@ -8,10 +8,12 @@ import { idle } from './idle.js';
 import { ledger } from './ledger.js';
 import { publishPaced } from './publish-paced.js';
 import { store } from './store.js';
+import { tlsPublish } from './tls-publish.js';
 import { versions } from './versions.js';
 
 const BENCHMARKS = {
   'publish-paced': publishPaced,
+  'tls-publish': tlsPublish,
   'closed-loop': closedLoop,
   connections,
   allocation,

@@ -44,6 +44,7 @@ export async function startWorker(planText, { execArgv = [], files = {} } = {}) 
     ranges: share.workers[0].groups,
     secrets: {},
     files,
+    rows: {},
     clockDomain: 1,
   });
   const answer = await worker.message((m) => m.type === 'ready' || m.type === 'refused');

@@ -1,6 +1,7 @@
 // Data path: one send and one received a socket operation.
 import { isIP, type OnReadOpts, type TcpSocketConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import { type ReadOwner, readDirectly } from '../direct-read.ts';
 import {
   directHandle,
   type WriteHandle,
@@ -32,7 +33,7 @@ interface Holding {
  * trust are read once for many connections. Node ends each write of TLS in a later phase of its
  * event loop; what is sent meanwhile is gathered and becomes one write, and so one TLS record.
  */
-export class TlsTransport implements Transport, WriteOwner {
+export class TlsTransport implements Transport, WriteOwner, ReadOwner {
   readonly #socket: TransportSocket;
   readonly #events: TransportEvents;
   readonly #slot: number;
@@ -162,7 +163,7 @@ export class TlsTransport implements Transport, WriteOwner {
       autoSelectFamilyAttemptTimeout: ADDRESS_ATTEMPT_MS,
       secureContext: context,
       rejectUnauthorized: verify,
-      onread: { buffer: options.readBuffer, callback: (length) => this.#received(length) },
+      onread: { buffer: options.readBuffer, callback: (length) => this.received(length) },
       ...(options.localAddress === undefined ? {} : { localAddress: options.localAddress }),
       ...(name === null ? {} : { servername: name }),
       ...(alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }),
@@ -170,13 +171,14 @@ export class TlsTransport implements Transport, WriteOwner {
     };
   }
 
-  #received(length: number): boolean {
+  received(length: number): boolean {
     if (!this.#silent) this.#events.received(this.#slot, length);
     return true;
   }
 
   secured(): void {
     this.#secured = true;
+    readDirectly(this.#socket, this);
     this.#request.sessions?.shakenHands(this.#socket.isSessionReused());
     if (!this.#silent) this.#events.opened(this.#slot);
   }

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { SquallError } from '@squall/core/errors';
-import { formatProblems, type Plan, readPlan, type ScaledValue } from '@squall/core/plan';
+import {
+  formatProblems,
+  type Plan,
+  type PlanMaterial,
+  readPlan,
+  type ScaledValue,
+} from '@squall/core/plan';
 import { formatCount } from '@squall/core/units';
+import { FilesBeside } from './files-beside.ts';
 import { PlanRefused } from './plan-refused.ts';
 
 export interface PlanRequest {
@@ -25,6 +32,8 @@ export interface LoadedPlan {
   readonly warnings: readonly string[];
   /** Values of `{{env.X}}`. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** What is in the files that it names. */
+  readonly material: PlanMaterial;
   /** `quickstart · 2 groups, 320 clients, 3 stages, 5 thresholds` */
   readonly about: string;
 }
@@ -39,6 +48,7 @@ export function loadPlan(request: PlanRequest): LoadedPlan {
     vars: request.vars ?? {},
     labels: request.labels ?? {},
     scale: request.scale ?? 1,
+    files: new FilesBeside(file),
     ...(request.timeoutUs === undefined ? {} : { timeoutUs: request.timeoutUs }),
     ...(env === null ? {} : { env }),
     ...(request.missingEnv === undefined ? {} : { missingEnv: request.missingEnv }),
@@ -51,8 +61,15 @@ export function loadPlan(request: PlanRequest): LoadedPlan {
     scaled,
     warnings: warnings.map((warning) => formatProblems(file, [warning], 'warning')),
     secrets,
+    material: { files: inBase64(read.files), rows: read.rows },
     about: aboutPlan(plan, request.scale ?? 1),
   };
+}
+
+function inBase64(files: Readonly<Record<string, Uint8Array>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(files).map(([name, content]) => [name, Buffer.from(content).toString('base64')]),
+  );
 }
 
 /** @throws SquallError SQ_PLAN where the file cannot be read, or is not UTF-8. */

@@ -2,7 +2,7 @@ import {
   type FromAgent,
   type FromController,
   fromController,
-  MAX_CONTROL_MESSAGE_BYTES,
+  MAX_ASSIGN_BYTES,
 } from '@squall/core/control';
 import { SquallError } from '@squall/core/errors';
 import { type RawData, WebSocket } from 'ws';
@@ -105,7 +105,7 @@ export class Link {
   #dial(): void {
     const socket = new WebSocket(this.#url, {
       perMessageDeflate: false,
-      maxPayload: MAX_CONTROL_MESSAGE_BYTES,
+      maxPayload: MAX_ASSIGN_BYTES,
       handshakeTimeout: this.#limits.linkOpenUs / 1000,
     });
     this.#socket = socket;

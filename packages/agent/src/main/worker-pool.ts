@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { LedgerPage } from '@squall/core/ledger/worker';
-import type { WorkerShare } from '@squall/core/partition';
+import { type ClientRange, type GroupRows, rowsOf, type WorkerShare } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
 import type { FromWorker, ToWorker } from '../worker/ipc.ts';
 import type { AgentLimits } from './limits.ts';
@@ -195,13 +195,11 @@ export class WorkerPool {
   #greeted(member: Member): void {
     if (member.state !== 'starting' || this.#plan === null) return;
     member.state = 'preparing';
-    member.process.send({
-      type: 'init',
-      ...this.#options.init,
-      plan: this.#plan,
-      worker: member.index,
-      ranges: this.#options.shares[member.index]?.groups ?? [],
-    });
+    const { init, shares } = this.#options;
+    const plan = this.#plan;
+    const ranges = shares[member.index]?.groups ?? [];
+    const rows = ownRows(plan, init.rows, ranges);
+    member.process.send({ type: 'init', ...init, plan, worker: member.index, ranges, rows });
   }
 
   #ended(member: Member, reason: string): void {
@@ -251,6 +249,21 @@ export class WorkerPool {
   #wake(): void {
     for (const check of this.#waiters) check();
   }
+}
+
+/** Each worker gets the rows of its own clients. */
+function ownRows(
+  plan: Plan,
+  rows: Init['rows'],
+  ranges: readonly ClientRange[],
+): Record<string, GroupRows> {
+  const own: Record<string, GroupRows> = {};
+  for (const [index, { name }] of plan.groups.entries()) {
+    const all = rows[name];
+    const range = ranges[index];
+    if (all !== undefined && range !== undefined) own[name] = rowsOf(all, range);
+  }
+  return own;
 }
 
 function seconds(us: number): string {

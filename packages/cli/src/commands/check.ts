@@ -45,12 +45,15 @@ export async function checkCommand(
 }
 
 /** One client of each group tries what its plan wants of the broker. */
-async function connect({ plan, secrets }: LoadedPlan, terminal: Terminal): Promise<number> {
+async function connect(
+  { plan, secrets, material }: LoadedPlan,
+  terminal: Terminal,
+): Promise<number> {
   const { tryPlan } = await import('@squall/agent/trial');
   const shortRun = `try${Math.random()
     .toString(36)
     .slice(2, 2 + TRIAL_DIGITS)}`;
-  const trials = await tryPlan({ plan, secrets, files: {}, rows: {}, shortRun });
+  const trials = await tryPlan({ plan, secrets, ...material, shortRun });
   terminal.print(trialText(trials, terminal.style));
   return trialExitCode(trials);
 }

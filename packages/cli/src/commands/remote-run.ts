@@ -46,6 +46,7 @@ export async function remoteRunCommand(
       vars,
       labels,
       env: loaded.secrets,
+      files: loaded.material.files,
       ...(scale === undefined ? {} : { scale }),
       ...(strict === undefined ? {} : { strict }),
       ...(agents === undefined ? {} : { agents }),

@@ -151,6 +151,7 @@ class ComposedRun {
     const handle = controller.submit(overAgents(loaded.plan, count), {
       version: scene.version,
       secrets: loaded.secrets,
+      material: loaded.material,
       strict: options.strict ?? false,
       timeout: options.timeout !== undefined,
       scale: options.scale ?? 1,

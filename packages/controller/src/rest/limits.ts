@@ -2,6 +2,9 @@
 
 /** Longest body, bytes. A plan has at most four million characters of three bytes each. */
 export const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
+/** Of a run that is asked for: with the files of its plan, a third larger in base64. */
+export const RUN_BODY_LIMIT_BYTES = 64 * 1024 * 1024;
+export const MAX_FILE_NAME_LENGTH = 4_096;
 
 /** Streams of events that are open at a time. */
 export const MAX_STREAMS = 500;

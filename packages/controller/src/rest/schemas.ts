@@ -10,6 +10,7 @@ import {
   MAX_LABELS,
   MAX_NOTES_LENGTH,
   MAX_WAIT_US,
+  MAX_FILE_NAME_LENGTH,
 } from './limits.ts';
 
 /** What goes over the REST API: the one source of its checks, its types and its documentation. */
@@ -198,6 +199,12 @@ export const runRequest = z
       .record(text, text)
       .default({})
       .describe('values of `{{env.X}}`; given to the agents, kept nowhere'),
+    files: z
+      .record(text.max(MAX_FILE_NAME_LENGTH), z.base64())
+      .default({})
+      .describe(
+        'files that the plan names, by those names, in base64, 32 MiB in all; given to the agents, kept nowhere',
+      ),
   })
   .refine((value) => (value.plan === undefined) !== (value.text === undefined), {
     message: 'one of plan and text is needed',

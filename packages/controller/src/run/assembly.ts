@@ -1,6 +1,6 @@
 import type { RunBus } from '@squall/core/bus';
 import { split } from '@squall/core/partition';
-import type { Plan } from '@squall/core/plan';
+import { materialFor, type Plan, type PlanMaterial } from '@squall/core/plan';
 import type { AgentHub } from '../hub/hub.ts';
 import type { AgentSession, ReservationListener } from '../hub/session.ts';
 import type { RunTiming } from '../limits.ts';
@@ -15,6 +15,7 @@ export interface AssemblyScene {
   readonly id: RunId;
   readonly plan: Plan;
   readonly secrets: Readonly<Record<string, string>>;
+  readonly material: PlanMaterial;
   readonly hub: AgentHub;
   readonly queue: AgentQueue;
   readonly bus: RunBus;
@@ -132,6 +133,7 @@ function take(scene: AssemblyScene, sessions: readonly AgentSession[]): Roster {
 }
 
 function assign(scene: AssemblyScene, agent: RunAgent): void {
+  const own = materialFor(scene.plan, scene.material, agent.share);
   agent.session.send({
     type: 'assign',
     run: scene.id.full,
@@ -141,6 +143,8 @@ function assign(scene: AssemblyScene, agent: RunAgent): void {
     share: agent.share,
     bus: scene.bus.assignment,
     secrets: { ...scene.secrets },
+    files: { ...own.files },
+    rows: { ...own.rows },
   });
 }
 

@@ -98,6 +98,7 @@ function ledgerOf(scene: LoadScene, { measured, pages }: Begun): RunLedger {
     shortRun: id.short,
     // Checkpoints do not have them.
     secrets: options.secrets ?? (measured === undefined ? {} : null),
+    rows: options.material?.rows ?? (measured === undefined ? {} : null),
     isSaved: checkpoints !== null,
     known: pages ?? [],
   });

@@ -105,9 +105,9 @@ async function waitsAgain(
   if (found === null) return 'the controller was started again, and the plan is not there any more';
   const { labels } = record;
   const timeout = timeoutUs === null ? {} : { timeoutUs };
-  const read = await plans.read(found.text, { vars, labels, scale, ...timeout });
+  const read = await plans.read(found.text, { vars, labels, scale, ...timeout }, null);
   if (!read.ok) return 'the controller was started again, and cannot read the plan';
-  if (read.secrets.length > 0) return NOT_KEPT;
+  if (read.secrets.length > 0 || read.fileNames.length > 0) return NOT_KEPT;
   const { plan, scaled } = read;
   return {
     id: readRunId(record.id),
@@ -118,7 +118,7 @@ async function waitsAgain(
 }
 
 const NOT_KEPT =
-  'the controller was started again before the run began, and keeps no secrets: submit it again';
+  'the controller was started again before the run began, and keeps neither secrets nor files: submit it again';
 
 function withAgents(plan: Plan, count: number): Plan {
   return { ...plan, limits: { ...plan.limits, agents: { ...plan.limits.agents, count } } };

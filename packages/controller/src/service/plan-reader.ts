@@ -7,17 +7,24 @@ import { MAX_READERS, MAX_WAITING_READS, READ_MEMORY_MB, READ_TIMEOUT_MS } from 
 /** Reads plans that came from outside. */
 export interface PlanReader {
   /**
-   * As `readPlan`.
+   * As `readPlan`, with the files that the plan names, in base64; null: they are not looked at. What is
+   * in them does not come back.
    * @throws SquallError SQ_PLAN for a text that takes too long or too much memory, SQ_BUSY where too
    * many wait.
    */
-  read(text: string, options: ReadPlanOptions): Promise<ReadPlan>;
+  read(
+    text: string,
+    options: Omit<ReadPlanOptions, 'files'>,
+    files: Readonly<Record<string, string>> | null,
+  ): Promise<ReadPlan>;
 }
 
 /** What a thread is given. */
 export interface ReadTask {
   readonly text: string;
-  readonly options: ReadPlanOptions;
+  readonly options: Omit<ReadPlanOptions, 'files'>;
+  /** In base64; null: they are not looked at. */
+  readonly files: Readonly<Record<string, string>> | null;
 }
 
 /** The program of a thread, beside the compiled form of this file. */
@@ -31,10 +38,14 @@ export class ThreadPlanReader implements PlanReader {
   readonly #waiting: (() => void)[] = [];
   #reading = 0;
 
-  async read(text: string, options: ReadPlanOptions): Promise<ReadPlan> {
+  async read(
+    text: string,
+    options: Omit<ReadPlanOptions, 'files'>,
+    files: Readonly<Record<string, string>> | null,
+  ): Promise<ReadPlan> {
     await this.#turn();
     try {
-      return await readInThread({ text, options });
+      return await readInThread({ text, options, files });
     } finally {
       this.#reading--;
       this.#waiting.shift()?.();

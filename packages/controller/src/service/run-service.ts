@@ -49,6 +49,8 @@ export interface RunRequest {
   readonly agents: number | null;
   /** Values of `{{env.X}}`: handed to the agents, kept nowhere. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** Files that the plan names, in base64, by those names: handed to the agents, kept nowhere. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 /** A plan with faults: all of them, with their places. */
@@ -98,7 +100,7 @@ export class RunService {
     keep: boolean,
   ): Promise<CheckedPlan | PlanFaults> {
     const { plans, store, time } = this.#parts;
-    const read = await plans.read(text, {});
+    const read = await plans.read(text, {}, null);
     if (!read.ok) return { ok: false, errors: read.errors };
     const hash = createHash('sha256').update(text, 'utf8').digest('hex');
     const record: PlanRecord = {
@@ -133,7 +135,7 @@ export class RunService {
     const found = await this.#planOf(request.plan);
     if (!found.ok) return found;
     const options = { vars, labels, scale, env, ...(timeoutUs === null ? {} : { timeoutUs }) };
-    const read = await plans.read(found.plan.text, options);
+    const read = await plans.read(found.plan.text, options, request.files);
     if (!read.ok) return { ok: false, errors: read.errors };
     if (live.isFull) {
       throw new SquallError('SQ_BUSY', 'too many runs wait for agents', {
@@ -150,6 +152,7 @@ export class RunService {
       {
         version,
         secrets,
+        material: { files: filesOf(request.files, read.plan), rows: read.rows },
         labels,
         strict: request.strict,
         timeout: timeoutUs !== null,
@@ -338,6 +341,16 @@ export class RunService {
       if (signal.aborted) finish();
     });
   }
+}
+
+/** Those that the plan names; what else was sent is nobody's. */
+function filesOf(
+  files: Readonly<Record<string, string>>,
+  plan: Plan,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(files).filter(([name]) => Object.hasOwn(plan.files, name)),
+  );
 }
 
 interface FoundPlan {

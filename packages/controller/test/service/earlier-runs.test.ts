@@ -137,8 +137,8 @@ describe('runs of a controller that is gone', () => {
     const ends = await Promise.all(left.map((_, n) => endOf(store, n)));
     expect(ends).toEqual(
       [
-        'keeps no secrets',
-        'keeps no secrets',
+        'keeps neither secrets nor files',
+        'keeps neither secrets nor files',
         'had no checkpoint',
         'the checkpoint is damaged',
         'the plan is not there any more',

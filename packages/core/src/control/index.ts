@@ -8,5 +8,6 @@ export {
   type FromController,
   fromAgent,
   fromController,
+  MAX_ASSIGN_BYTES,
   MAX_CONTROL_MESSAGE_BYTES,
 } from './messages.ts';

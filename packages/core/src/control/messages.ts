@@ -25,6 +25,8 @@ export const CONTROL_PROTOCOL = 1;
 
 /** Longest control message, bytes. A plan with its split is far below it. */
 export const MAX_CONTROL_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Longest message to an agent: a plan with its files, which are 32 MiB at most before their base64. */
+export const MAX_ASSIGN_BYTES = 128 * 1024 * 1024;
 
 const id = z.string().min(1).max(128);
 const us = z.number();

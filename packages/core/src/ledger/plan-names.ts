@@ -1,6 +1,7 @@
 import type { Template, TemplateContext } from '../template/index.ts';
 import { compileTemplate } from '../template/index.ts';
 import { AddressSpread } from '../partition/address-spread.ts';
+import type { GroupRows } from '../partition/group-rows.ts';
 import type { LedgerPlan } from './ledger-plan.ts';
 
 export interface PlanNamesOptions {
@@ -9,7 +10,12 @@ export interface PlanNamesOptions {
   readonly shortRun: string;
   /** Values of `{{env.NAME}}`. */
   readonly secrets: Readonly<Record<string, string>>;
+  /** Rows of CSV files by the group's name; what is not there is shown as hidden. */
+  readonly rows?: Readonly<Record<string, GroupRows>>;
 }
+
+/** Stands for the value of a column that is not known here. */
+const HIDDEN = '***';
 
 /** Topics, filters and client ids of a plan's clients, rendered just as their workers render them. */
 export class PlanNames {
@@ -17,9 +23,11 @@ export class PlanNames {
   readonly #contexts: readonly Context[];
   readonly #clientIds: readonly Template[];
   readonly #spreads: readonly AddressSpread[];
+  readonly #rows: Readonly<Record<string, GroupRows>>;
 
-  constructor({ plan, shortRun, secrets }: PlanNamesOptions) {
+  constructor({ plan, shortRun, secrets, rows = {} }: PlanNamesOptions) {
     this.plan = plan;
+    this.#rows = rows;
     const { groups, targets, vars } = plan.plan;
     this.#spreads = groups.map(({ target, clients }) => {
       const { spread = 'first', urls = [] } = targets[target] ?? {};
@@ -36,7 +44,16 @@ export class PlanNames {
     if (context === undefined) throw new RangeError(`the plan has no group ${group}`);
     context.n = client;
     context.blockN = this.#spreads[group]?.blockNOf(client) ?? client;
+    if (template.parts.some(({ kind }) => kind === 'csv')) context.csv = this.#row(group, client);
     return template.render(context);
+  }
+
+  #row(index: number, client: number): Record<string, string> {
+    const group = this.plan.plan.groups[index];
+    const rows = group === undefined ? undefined : this.#rows[group.name];
+    const row = rows?.rows[client - rows.first];
+    const columns = group?.from?.columns ?? [];
+    return Object.fromEntries(columns.map((column, k) => [column, row?.[k] ?? HIDDEN]));
   }
 
   clientId(group: number, client: number): string {
@@ -62,6 +79,7 @@ export class PlanNames {
 class Context implements TemplateContext {
   n = 0;
   blockN = 0;
+  csv: Readonly<Record<string, string>> = {};
   readonly seq = 0;
   readonly nowMs = 0;
   readonly clients: number;

@@ -3,6 +3,8 @@ export type {
   PlanFiles,
   PlanFileSource,
 } from './files/plan-files.ts';
+export { MAX_FILE_BYTES } from './limits.ts';
+export { materialFor, NO_MATERIAL, type PlanMaterial } from './material.ts';
 export { planJsonSchema } from './json-schema.ts';
 export type * from './plan.ts';
 export { formatProblems, type PlanProblem } from './problem.ts';

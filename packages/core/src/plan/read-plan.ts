@@ -1,4 +1,6 @@
 import { checkCsvColumns } from './check/csv-columns.ts';
+import type { GroupRows } from '../partition/index.ts';
+import type { CsvTable } from './files/csv.ts';
 import { FileBook } from './files/file-book.ts';
 import type { PlanFiles, PlanFileSource } from './files/plan-files.ts';
 import { findingsOf } from './issues.ts';
@@ -46,6 +48,8 @@ export type ReadPlan =
       readonly fileNames: readonly string[];
       /** What is in its files; empty where they were not looked at. */
       readonly files: PlanFiles;
+      /** Rows of its CSV files, by the group's name. */
+      readonly rows: Readonly<Record<string, GroupRows>>;
     }
   | { readonly ok: false; readonly errors: readonly PlanProblem[] };
 
@@ -78,7 +82,7 @@ export function readPlan(text: string, options: ReadPlanOptions = {}): ReadPlan 
     findings,
     scaler,
     files,
-    tables: new Map(),
+    tables: new Map<string, CsvTable>(),
     unsound: parts.unsound,
   };
   const plan = normalise(parts.file, { vars, labels, timeoutUs }, context);
@@ -102,7 +106,12 @@ export function readPlan(text: string, options: ReadPlanOptions = {}): ReadPlan 
     secrets,
     fileNames: files.names,
     files: files.contents,
+    rows: rowsOf(context.tables),
   };
+}
+
+function rowsOf(tables: ReadonlyMap<string, CsvTable>): Record<string, GroupRows> {
+  return Object.fromEntries([...tables].map(([group, { rows }]) => [group, { first: 0, rows }]));
 }
 
 function checkSecrets(

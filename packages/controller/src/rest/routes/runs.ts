@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { RunRequest } from '../../service/run-service.ts';
 import type { RunRecord } from '../../store/store.ts';
 import type { App, RouteScene } from '../app.ts';
+import { RUN_BODY_LIMIT_BYTES } from '../limits.ts';
 import { sendPlanFaults, sendProblem } from '../problem.ts';
 import {
   idParam,
@@ -37,6 +38,7 @@ function addSubmit(app: App, { service }: RouteScene): void {
   app.post(
     '/v1/runs',
     {
+      bodyLimit: RUN_BODY_LIMIT_BYTES,
       schema: {
         tags,
         summary: 'Start a run',
@@ -210,7 +212,7 @@ function goneSignal(reply: FastifyReply): AbortSignal {
 }
 
 function requestOf(body: z.infer<typeof runRequest>): RunRequest {
-  const { plan, text, vars, labels, notes, scale, strict, timeout, agents, env } = body;
+  const { plan, text, vars, labels, notes, scale, strict, timeout, agents, env, files } = body;
   return {
     plan: plan === undefined ? { text: textOf(text), format: formatOf(text) } : { id: plan },
     vars,
@@ -221,6 +223,7 @@ function requestOf(body: z.infer<typeof runRequest>): RunRequest {
     timeoutUs: timeout ?? null,
     agents: agents ?? null,
     secrets: env,
+    files,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { GroupRows } from '../../partition/group-rows.ts';
 import type { AgentShare } from '../../partition/partition.ts';
 import { type LedgerPlan, ledgerPlan } from '../ledger-plan.ts';
 import {
@@ -60,6 +61,8 @@ export interface LedgerJoinOptions {
   /** As workers print `{{run}}`. */
   readonly shortRun: string;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Rows of CSV files, by the group's name. */
+  readonly rows?: Readonly<Record<string, GroupRows>>;
   /** `MAX_JOINED_PAIRS` unless a test wants fewer. */
   readonly maxPairs?: number;
 }
@@ -85,9 +88,9 @@ export class LedgerJoin {
   readonly #tallies: { readonly source: number; readonly body: TalliesBody }[] = [];
 
   /** @throws SquallError SQ_PLAN where a topic or filter is not a template. */
-  constructor({ plan, split, shortRun, secrets, maxPairs }: LedgerJoinOptions) {
+  constructor({ plan, split, shortRun, secrets, rows = {}, maxPairs }: LedgerJoinOptions) {
     this.#plan = ledgerPlan(plan);
-    this.#names = new PlanNames({ plan: this.#plan, shortRun, secrets });
+    this.#names = new PlanNames({ plan: this.#plan, shortRun, secrets, rows });
     this.#sources = new Sources(split, plan.groups.length);
     this.#publishers = new PublisherStore(this.#plan);
     this.#subscribers = new SubscriberStore(this.#plan);

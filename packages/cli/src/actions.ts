@@ -72,6 +72,10 @@ function remoteActions({ terminal }: RunScene, exitWith: ExitWith): RemoteAction
       const { reportCommand } = await import('./commands/remote.ts');
       await reportCommand(run, options, terminal);
     },
+    clean: async (run, options) => {
+      const { cleanCommand } = await import('./commands/clean.ts');
+      exitWith(await cleanCommand(run, options, terminal));
+    },
     agents: async (options) => {
       const { agentsCommand } = await import('./commands/remote.ts');
       await agentsCommand(options, terminal);

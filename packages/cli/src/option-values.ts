@@ -1,5 +1,5 @@
 import { SquallError } from '@squall/core/errors';
-import { parseDuration } from '@squall/core/units';
+import { parseDuration, parseRate } from '@squall/core/units';
 import { InvalidArgumentError } from 'commander';
 
 /** Parsers of option values. Each throws what commander prints as a usage error (exit code 2). */
@@ -40,6 +40,18 @@ export function scaleFactor(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(value) && value > 0) return value;
   throw new InvalidArgumentError('The scale must be a number above 0, such as 0.01.');
+}
+
+/** `500/s` → a second, above 0. */
+export function perSecond(text: string): number {
+  try {
+    const rate = parseRate(text);
+    if (rate > 0) return rate;
+  } catch (error) {
+    if (!(error instanceof SquallError)) throw error;
+    throw new InvalidArgumentError(`${error.message}; ${error.hint ?? ''}.`);
+  }
+  throw new InvalidArgumentError('It must be above 0.');
 }
 
 /** `10m` as it is written, for a plan to hold: checked, not changed. */

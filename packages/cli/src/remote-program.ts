@@ -6,7 +6,8 @@ import type {
   StatusOptions,
   StopOptions,
 } from './commands/remote.ts';
-import { durationUs, keyValue, wholeNumber } from './option-values.ts';
+import type { CleanCommandOptions } from './commands/clean.ts';
+import { durationUs, keyValue, perSecond, wholeNumber } from './option-values.ts';
 import { apiOption, tokenOption } from './shared-options.ts';
 
 /** Runs that are listed at once, at most. */
@@ -19,6 +20,7 @@ export interface RemoteActions {
   stop(run: string, options: StopOptions): Promise<void>;
   report(run: string, options: ReportOptions): Promise<void>;
   agents(options: AgentsOptions): Promise<void>;
+  clean(run: string, options: CleanCommandOptions): Promise<void>;
 }
 
 /** The commands that only talk to a controller. */
@@ -66,7 +68,50 @@ export function addRemoteCommands(program: Command, actions: RemoteActions): voi
     .description('List the agents of a controller.')
     .option('--json', 'as JSON')
     .action((options: AgentsOptions) => actions.agents(options));
+  addClean(program, actions);
 }
+
+/** Of a run of this machine it needs no controller. */
+function addClean(program: Command, actions: RemoteActions): void {
+  remote(program.command('clean'))
+    .argument(
+      '<run>',
+      'folder of a local run or its report.json, or with --controller the id of a run',
+    )
+    .description('Remove what a run left on its brokers: retained messages, kept sessions.')
+    .option('--dry-run', 'say what there is, and remove nothing')
+    .option(
+      '--plan <file>',
+      'the plan of the run: for passwords and files, which its report does not hold',
+    )
+    .option('--var <key=value>', 'with --plan: set a variable (can be repeated)', keyValue)
+    .option(
+      '--rate <n/s>',
+      'connections and messages a second, together',
+      perSecond,
+      DEFAULT_CLEAN_RATE,
+    )
+    .addOption(
+      new Option('--only <what>', 'leave the other alone').choices(['retained', 'sessions']),
+    )
+    .option('--json', 'as JSON')
+    .addHelpText('after', CLEAN_EXAMPLES)
+    .action((run: string, options: CleanCommandOptions) => actions.clean(run, options));
+}
+
+const DEFAULT_CLEAN_RATE = 1_000;
+
+const CLEAN_EXAMPLES = `
+Examples:
+  squall clean squall-out/20261130t190635-3ixe4pu5 --dry-run   what is there?
+  squall clean squall-out/20261130t190635-3ixe4pu5
+  squall clean 20261130t190635-3ixe4pu5 --controller http://127.0.0.1:4747 --rate 200/s
+
+Retained messages: what is found on the topics of the run is replaced by nothing, and looked for again.
+Sessions: each client of the run that was to keep one connects once more and ends it.
+
+Exit codes: 0 all gone · 99 something is left, or could not be seen · 2 no such run
+`;
 
 function remote(command: Command): Command {
   return command

@@ -1,0 +1,117 @@
+import type { ClientRange, GroupRows } from '@squall/core/partition';
+import type { Group, Plan } from '@squall/core/plan';
+import { GroupClients } from '../awaited/group-clients.ts';
+import { PlanFiles } from '../worker/plan-files.ts';
+import { cleanRetained, retainedTopics, type RetainedResult } from './clean-retained.ts';
+import { cleanSessions, keepsSessions, type SessionResult } from './clean-sessions.ts';
+import { Gate } from './gate.ts';
+
+export interface CleanOptions {
+  readonly plan: Plan;
+  /** Clients of each group that are cleaned up after, by the group's index; all where left out. */
+  readonly ranges?: readonly ClientRange[];
+  /** What `{{run}}` was. */
+  readonly shortRun: string;
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Contents of the files that the plan names, base64. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Rows of CSV files, by the group's name. */
+  readonly rows: Readonly<Record<string, GroupRows>>;
+  readonly what: { readonly retained: boolean; readonly sessions: boolean };
+  /** Says what there is to be removed, and removes nothing. Sessions are not asked for. */
+  readonly dryRun: boolean;
+  /** Connections and messages a second, together. */
+  readonly ratePerS: number;
+  /** Once aborted it comes to its end with what was done so far. */
+  readonly signal?: AbortSignal;
+  progress?(progress: CleanProgress): void;
+}
+
+export interface CleanProgress {
+  readonly group: string;
+  readonly what: 'retained' | 'sessions';
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What the parts of a cleaning share. */
+export interface CleanScene {
+  readonly gate: Gate;
+  readonly dryRun: boolean;
+  /** Kept sessions were removed before: a client's id can be taken without harm to its session. */
+  readonly sessionsGone: boolean;
+  progress(progress: CleanProgress): void;
+}
+
+export interface GroupCleaned {
+  readonly group: string;
+  /** Null where the group leaves none. */
+  readonly retained: RetainedResult | null;
+  readonly sessions: SessionResult | null;
+  /** Failed steps by what was tried and the reason. */
+  readonly failures: readonly CleanFailure[];
+}
+
+export interface CleanFailure {
+  readonly step: 'connect' | 'subscribe' | 'publish';
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Counts failures by reason. */
+export class Failures {
+  readonly #counts = new Map<string, CleanFailure>();
+
+  add(step: CleanFailure['step'], reason: string): void {
+    const key = `${step} ${reason}`;
+    const count = (this.#counts.get(key)?.count ?? 0) + 1;
+    this.#counts.set(key, { step, reason, count });
+  }
+
+  all(): CleanFailure[] {
+    return [...this.#counts.values()];
+  }
+}
+
+/**
+ * Removes what a run left on its brokers: retained messages on the topics that it used, sessions of
+ * its clients. Groups that leave nothing are left out of the answer.
+ * @throws Error or SquallError where a group cannot be told from the plan.
+ */
+export async function cleanPlan(options: CleanOptions): Promise<GroupCleaned[]> {
+  const { dryRun, plan, ratePerS } = options;
+  const scene: CleanScene = {
+    gate: new Gate(ratePerS, options.signal),
+    dryRun,
+    sessionsGone: options.what.sessions && !dryRun,
+    progress: (progress) => options.progress?.(progress),
+  };
+  const cleaned: GroupCleaned[] = [];
+  for (const [index, group] of plan.groups.entries()) {
+    const one = await cleanGroup(clientsOf(options, group, index), options, scene);
+    if (one !== null) cleaned.push(one);
+  }
+  return cleaned;
+}
+
+function clientsOf(options: CleanOptions, group: Group, index: number): GroupClients {
+  const whole = { first: 0, last: group.clients - 1, clients: group.clients };
+  const range = options.ranges?.[index] ?? whole;
+  return new GroupClients({ ...options, group, range, files: new PlanFiles(options.files) });
+}
+
+/** Sessions first: a client that is asked for topics afterwards has none any more. */
+async function cleanGroup(
+  clients: GroupClients,
+  { what }: CleanOptions,
+  scene: CleanScene,
+): Promise<GroupCleaned | null> {
+  const failures = new Failures();
+  const hasSessions = what.sessions && keepsSessions(clients) && clients.order.count > 0;
+  const hasRetained =
+    what.retained && retainedTopics(clients).length > 0 && clients.order.count > 0;
+  if (!hasSessions && !hasRetained) return null;
+  const sessions = hasSessions ? await cleanSessions(clients, scene, failures) : null;
+  const retained = hasRetained ? await cleanRetained(clients, scene, failures) : null;
+  return { group: clients.group.name, retained, sessions, failures: failures.all() };
+}

@@ -1,0 +1,6 @@
+export {
+  type CleanOptions,
+  cleanPlan,
+  type CleanProgress,
+  type GroupCleaned,
+} from './clean-plan.ts';

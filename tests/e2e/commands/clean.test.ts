@@ -1,0 +1,159 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect, connectAsync } from 'mqtt';
+import { expect } from 'vitest';
+import { brokerTest as test } from '../../fixtures/broker-test.ts';
+import type { Mosquitto } from '../../fixtures/mosquitto.ts';
+import { squall, type SquallResult, type Workspace } from '../../fixtures/squall.ts';
+
+const CLIENTS = 12;
+
+/** Devices that leave a retained message each, and a session each. */
+function plan(url: string): Record<string, unknown> {
+  return {
+    squall: 1,
+    name: 'leftovers',
+    targets: { broker: { protocol: 'mqtt', urls: [url] } },
+    groups: {
+      devices: {
+        target: 'broker',
+        clients: CLIENTS,
+        clientId: 'kept-{{n}}',
+        username: 'somebody',
+        password: 'a-good-secret',
+        connect: { rate: '1000/s', cleanStart: false },
+        subscribe: { topic: 'down/{{n}}', qos: 1 },
+        publish: {
+          topic: 'up/{{run}}/{{n}}',
+          qos: 1,
+          retain: true,
+          payload: '64B',
+          every: '200ms',
+        },
+      },
+      others: {
+        target: 'broker',
+        clients: 3,
+        publish: { topic: 'plain/{{n}}', qos: 1, payload: '64B', every: '200ms' },
+      },
+    },
+    stages: [
+      { name: 'connect', run: { devices: ['connect', 'subscribe'] } },
+      { name: 'publish', run: { devices: 'publish', others: 'publish' }, for: '1s' },
+    ],
+    settle: { quiet: '500ms', max: '5s' },
+  };
+}
+
+interface CleanedJson {
+  readonly groups: readonly {
+    readonly group: string;
+    readonly retained: Readonly<Record<string, number | null>>;
+    readonly sessions: Readonly<Record<string, number>>;
+    readonly failures: readonly unknown[];
+  }[];
+}
+
+async function clean(run: string, ...args: string[]): Promise<SquallResult> {
+  return squall(['clean', run, ...args]);
+}
+
+test('what a run left on the broker is found, told by its number, and gone afterwards', {
+  timeout: 90_000,
+}, async ({ broker, workspace }) => {
+  const file = workspace.plan(plan(broker.url));
+  const run = await workspace.run([file]);
+  expect(run.code, run.output).toBe(0);
+  await someoneElse(broker);
+  expect(await leftOn(broker)).toEqual({ retained: CLIENTS + 1, sessions: CLIENTS });
+
+  const hidden = await clean(run.out);
+  expect(hidden.code).toBe(2);
+  expect(hidden.stderr).toContain('passwords are not in the report');
+  expect(hidden.stderr).toContain('--plan FILE');
+
+  const dry = await clean(run.out, '--plan', file, '--dry-run');
+  expect(dry.code).toBe(0);
+  expect(dry.stdout).toMatch(/devices {2}retained messages {2}12 topics · 12 found\n/);
+  expect(dry.stdout).toMatch(/devices {2}sessions {10} 12 clients · not asked for/);
+  expect(dry.stdout).not.toContain('others');
+  expect(await leftOn(broker)).toEqual({ retained: CLIENTS + 1, sessions: CLIENTS });
+
+  const cleaned = await clean(run.out, '--plan', file, '--json', '--rate', '200/s');
+  expect(cleaned.code, cleaned.output).toBe(0);
+  const { groups } = JSON.parse(cleaned.stdout) as CleanedJson;
+  expect(groups).toEqual([
+    {
+      group: 'devices',
+      retained: { topics: CLIENTS, found: CLIENTS, removed: CLIENTS, left: 0 },
+      sessions: { clients: CLIENTS, removed: CLIENTS, failed: 0 },
+      failures: [],
+    },
+  ]);
+  // What is not of the run is left alone.
+  expect(await leftOn(broker)).toEqual({ retained: 1, sessions: 0 });
+
+  const again = await clean(run.out, '--plan', file);
+  expect(again.code).toBe(0);
+  expect(again.stdout).toContain('12 topics · 0 found · 0 removed · 0 left');
+  expect(again.stdout).toContain('12 clients · 0 removed · 0 not known');
+});
+
+test('a broker that is away, and a run that is not there, are told', async ({ workspace }) => {
+  const none = await clean(`${workspace.folder}/nothing`);
+  expect(none.code).toBe(2);
+  expect(none.stderr).toContain('there is no report at');
+  const dead = await deadBrokersRun(workspace);
+  const result = await clean(dead);
+  expect(result.code).toBe(99);
+  expect(result.stdout).toContain('connection refused');
+});
+
+/** The report of a run whose broker was never there. */
+async function deadBrokersRun(workspace: Workspace): Promise<string> {
+  const publish = { topic: 'up', retain: true, payload: '64B', every: '1s' };
+  const once = { retries: 0 };
+  const result = await workspace.run([
+    workspace.plan({
+      squall: 1,
+      name: 'dead',
+      targets: { broker: { protocol: 'mqtt', urls: ['mqtt://127.0.0.1:1'] } },
+      groups: { devices: { target: 'broker', clients: 2, connect: once, publish } },
+      stages: [{ name: 'publish', run: { devices: 'publish' }, for: '1s' }],
+    }),
+  ]);
+  return result.out;
+}
+
+/** A retained message that no run has to do with, on a topic that looks like one of its. */
+async function someoneElse(broker: Mosquitto): Promise<void> {
+  const client = await connectAsync(broker.url);
+  await client.publishAsync('up/else/1', 'mine', { qos: 1, retain: true });
+  await client.endAsync();
+}
+
+/** Retained messages on the broker, and sessions of the devices that are kept. */
+async function leftOn(broker: Mosquitto): Promise<{ retained: number; sessions: number }> {
+  const client = await connectAsync(broker.url);
+  let retained = 0;
+  client.on('message', (_topic, _payload, packet) => {
+    if (packet.retain) retained++;
+  });
+  await client.subscribeAsync('#');
+  await delay(500);
+  await client.endAsync();
+  const kept = await Promise.all(
+    Array.from({ length: CLIENTS }, (_, k) => hasSession(broker, `kept-${k + 1}`)),
+  );
+  return { retained, sessions: kept.filter(Boolean).length };
+}
+
+/** Looks, and leaves it as it was: what was not there is removed again. */
+async function hasSession(broker: Mosquitto, clientId: string): Promise<boolean> {
+  const client = connect(broker.url, { clientId, clean: false });
+  const present = await new Promise<boolean>((resolve) => {
+    client.once('connect', ({ sessionPresent }) => resolve(sessionPresent));
+  });
+  await client.endAsync();
+  if (!present) await (await connectAsync(broker.url, { clientId, clean: true })).endAsync();
+  return present;
+}

@@ -120,10 +120,10 @@ describe('messages', () => {
     }));
     const topics = (spread: MqttTarget['spread']) => {
       const { make } = sourceOf({ topic: '{{block.n}}/{{n}}' }, { urls, spread });
-      return [0, 1, 2].map((position) => make(position).topic).toSorted();
+      return [0, 1, 2].map((position) => make(position).topic);
     };
-    expect(topics('round-robin')).toEqual(['34/101', '34/102', '35/103']);
-    expect(topics('blocks')).toEqual(['101/101', '102/102', '103/103']);
+    expect(new Set(topics('round-robin'))).toEqual(new Set(['34/101', '34/102', '35/103']));
+    expect(new Set(topics('blocks'))).toEqual(new Set(['101/101', '102/102', '103/103']));
   });
 
   test('that cannot be made say why, and do not end the stream', () => {
@@ -245,7 +245,7 @@ describe('payloads', () => {
             const shown = show(make(position).payload).split('|');
             expect(shown).toHaveLength(parts.length);
             const numbers = shown.filter((_, k) => expected[k]?.includes('random'));
-            expect(numbers.every((text) => Math.abs(Number(text)) < 1e5)).toBe(true);
+            expect(numbers.every((shownNumber) => Math.abs(Number(shownNumber)) < 1e5)).toBe(true);
             const others = (texts: readonly string[]) =>
               texts.filter((_, k) => !expected[k]?.includes('random'));
             expect(others(shown)).toEqual(others(expected));
@@ -283,7 +283,7 @@ describe('topics', () => {
   });
 });
 
-function properties(userValue: string): MessageProperties {
+function namedProperties(userValue: string): MessageProperties {
   return {
     contentType: 'text/plain',
     responseTopic: null,
@@ -295,13 +295,13 @@ function properties(userValue: string): MessageProperties {
 
 describe('properties', () => {
   test('are encoded once, once a client, or for each message', () => {
-    const fixed = sourceOf({ properties: properties('x'), expiryS: 7 });
+    const fixed = sourceOf({ properties: namedProperties('x'), expiryS: 7 });
     expect(fixed.make(0).properties).toBe(fixed.make(1).properties);
     expect(show(fixed.make(0).properties)).toContain('text/plain');
-    const perClient = sourceOf({ properties: properties('{{csv.key}}') });
+    const perClient = sourceOf({ properties: namedProperties('{{csv.key}}') });
     expect(perClient.make(0).properties).toBe(perClient.make(0).properties);
     expect(show(perClient.make(1).properties)).toContain(`k-${(order.numbers[1] ?? 0) - 99}`);
-    const perMessage = sourceOf({ properties: properties('s{{seq}}') });
+    const perMessage = sourceOf({ properties: namedProperties('s{{seq}}') });
     expect(show(perMessage.make(0).properties)).toContain('s0');
     expect(show(perMessage.make(0).properties)).toContain('s1');
   });

@@ -76,6 +76,6 @@ function parsePath(scheme: BrokerUrl['scheme'], rest: string): string | Fault {
   return { message: `"${rest}" is no path of a WebSocket`, hint: 'it begins with /' };
 }
 
-export function isFault<Parsed extends object>(parsed: Parsed | Fault): parsed is Fault {
+export function isFault(parsed: object): parsed is Fault {
   return 'message' in parsed;
 }

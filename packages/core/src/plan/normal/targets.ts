@@ -48,26 +48,27 @@ function normaliseTls({ target, path, context }: Place): TlsSpec | null {
     }
     return null;
   }
-  const { cert, key } = tls ?? {};
+  if (tls === undefined) return tlsSpec({ verify: true, resume: true });
+  const { ca, cert, key } = tls;
   if ((cert === undefined) !== (key === undefined)) {
-    context.findings.error(
-      [...path, 'tls', cert === undefined ? 'key' : 'cert'],
-      'a client certificate needs both cert and key',
-      {
-        atKey: true,
-      },
-    );
+    const given = cert === undefined ? 'key' : 'cert';
+    const message = 'a client certificate needs both cert and key';
+    context.findings.error([...path, 'tls', given], message, { atKey: true });
   }
-  if (tls?.ca !== undefined) readAuthority(tls.ca, [...path, 'tls', 'ca'], context);
+  if (ca !== undefined) readAuthority(ca, [...path, 'tls', 'ca'], context);
+  return tlsSpec(tls);
+}
+
+function tlsSpec(tls: NonNullable<TargetFile['tls']>): TlsSpec {
   return {
-    ca: tls?.ca ?? null,
-    cert: cert ?? null,
-    key: key ?? null,
-    servername: tls?.servername ?? null,
-    verify: tls?.verify ?? true,
-    minVersion: tls?.minVersion ?? null,
-    alpn: tls?.alpn ?? [],
-    resume: tls?.resume ?? true,
+    ca: tls.ca ?? null,
+    cert: tls.cert ?? null,
+    key: tls.key ?? null,
+    servername: tls.servername ?? null,
+    verify: tls.verify,
+    minVersion: tls.minVersion ?? null,
+    alpn: tls.alpn ?? [],
+    resume: tls.resume,
   };
 }
 

@@ -266,7 +266,7 @@ export class Connector {
 
   /** A takeover has come to its end, well or not. */
   onTakeoverOver(): void {
-    this.#takeovers -= 1;
+    this.#takeovers = Math.max(0, this.#takeovers - 1);
   }
 
   #begin(): void {
@@ -274,6 +274,8 @@ export class Connector {
     this.#going = null;
     this.#returning = null;
     this.#churn = null;
+    // Who goes leaves its takeover behind.
+    this.#takeovers = 0;
   }
 
   #gateStep(ratePerS: number): number {

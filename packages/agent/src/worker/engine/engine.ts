@@ -329,17 +329,11 @@ export class Engine implements TimelineListener {
 
   #scan(nowUs: number): void {
     this.#nextScanUs = nowUs + SCAN_US;
-    for (const { publishing, subscribing } of this.#options.groups) {
-      publishing.scan();
-      subscribing.scan();
-    }
+    for (const group of this.#options.groups) group.scan();
   }
 
   #awaiting(): boolean {
-    for (const { publishing, subscribing } of this.#options.groups) {
-      if (publishing.isAwaiting || subscribing.pending) return true;
-    }
-    return false;
+    return this.#options.groups.some(({ isAwaiting }) => isAwaiting);
   }
 
   #group(work: StageWork): GroupLoad {

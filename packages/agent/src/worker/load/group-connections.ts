@@ -3,12 +3,14 @@ import type { Template } from '@squall/core/template';
 import type { ConnectOptions, MqttClients } from '@squall/mqtt';
 import { Connector, type Leaving } from '../clients/connector.ts';
 import { Recovery } from '../clients/recovery.ts';
+import { CONNECTED as IS_CONNECTED } from '../clients/connection-state.ts';
+import type { TakeoverClients } from '../clients/takeover-clients.ts';
 import { BrokerRoutes } from '../clients/broker-routes.ts';
 import { Introductions } from '../clients/introductions.ts';
 import { momentOf } from '../clock.ts';
 import { at } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
-import { NO_CONNECT } from '../measure/reasons.ts';
+import { NEW_FAILED, NO_CONNECT, OLD_STAYS } from '../measure/reasons.ts';
 import {
   CONNECT_ATTEMPTS,
   CONNECT_MISSED,
@@ -19,6 +21,7 @@ import {
   FAILOVERS,
   RECOVERY_TIME,
   SESSION_PRESENT,
+  TAKEOVERS,
   TLS_RESUMED,
   WIRE_RECEIVED,
   WIRE_SENT,
@@ -38,6 +41,8 @@ export class GroupConnections {
   readonly connector: Connector;
   readonly #services: GroupServices;
   readonly #clients: () => MqttClients;
+  /** Null where no stage takes clients of the group over. */
+  readonly #takeovers: () => TakeoverClients | null;
   readonly #introductions: Introductions;
   readonly #routes: BrokerRoutes;
   /** Stage that owns a client's attempt: where it began. */
@@ -47,10 +52,15 @@ export class GroupConnections {
   #wireReceived = 0;
   #resumed = 0;
 
-  constructor(services: GroupServices, clients: () => MqttClients, listener: ConnectionListener) {
+  constructor(
+    services: GroupServices,
+    clients: { readonly all: () => MqttClients; readonly takeovers: () => TakeoverClients | null },
+    listener: ConnectionListener,
+  ) {
     const { group, order } = services;
     this.#services = services;
-    this.#clients = clients;
+    this.#clients = clients.all;
+    this.#takeovers = clients.takeovers;
     const render = (template: Template, position: number) => this.#render(template, position);
     this.#introductions = new Introductions({
       group,
@@ -83,7 +93,7 @@ export class GroupConnections {
         },
         gaveUp: (position) => listener.onGaveUp(position),
         missed: () => this.#meter(services.timeline.currentStage()).add(CONNECT_MISSED, 1),
-        takeOver: () => undefined,
+        takeOver: (position) => this.#takeOver(position),
       },
     });
   }
@@ -129,6 +139,35 @@ export class GroupConnections {
   onProtocolError(position: number, reason: string): void {
     this.#meter(this.#services.timeline.currentStage()).fail('protocol_errors', reason);
     this.#example('protocol_errors', position, reason);
+  }
+
+  /** The broker ended the old connection of a client that connected again. */
+  onOldClosed(position: number, reason: string): void {
+    this.#meter(at(this.#attemptStage, position)).fail('taken_over', reason);
+  }
+
+  /** The new connection of a takeover is there. */
+  onTakenOver(position: number, sessionPresent: boolean): void {
+    this.#meter(at(this.#attemptStage, position)).add(TAKEOVERS, 1);
+    this.connector.onTakeoverOver();
+    this.onConnected(position, sessionPresent);
+  }
+
+  /** It came to nothing: the client has its old connection, or none. */
+  onTakeoverFailed(position: number, reason: string): void {
+    const meter = this.#meter(at(this.#attemptStage, position));
+    this.#failTakeover(position, NEW_FAILED);
+    this.connector.onTakeoverOver();
+    if (at(this.states, position) !== IS_CONNECTED) {
+      this.onConnectFailed(position, reason);
+      return;
+    }
+    meter.fail('connect_failed', reason);
+    this.#example('connect_failed', position, reason);
+  }
+
+  onOldStays(position: number): void {
+    this.#failTakeover(position, OLD_STAYS);
   }
 
   /** The load is over: sends DISCONNECT, or cuts where it stands. */
@@ -184,6 +223,24 @@ export class GroupConnections {
   #lose(position: number): void {
     const { moment, timeline } = this.#services;
     this.#recovery.lose(position, momentOf(moment), timeline.currentStage());
+  }
+
+  #takeOver(position: number): void {
+    const takeovers = this.#takeovers();
+    const stage = this.#services.timeline.currentStage();
+    this.#attemptStage[position] = stage;
+    this.#meter(stage).add(CONNECT_ATTEMPTS, 1);
+    try {
+      takeovers?.takeOver(position, this.#options(position));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.onTakeoverFailed(position, `${NO_CONNECT}${why}`);
+    }
+  }
+
+  #failTakeover(position: number, reason: string): void {
+    this.#meter(at(this.#attemptStage, position)).fail('takeover_failed', reason);
+    this.#example('takeover_failed', position, reason);
   }
 
   #attempt(position: number): void {

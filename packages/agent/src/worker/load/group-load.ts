@@ -1,8 +1,16 @@
 // Data path
 import type { Activity, DropSpec, Stage, StageWork } from '@squall/core/plan';
 import { connectRate, type StageNeeds } from '@squall/core/schedule';
-import type { ClientHandlers, InboundPublish, InboundSuback, MqttClients } from '@squall/mqtt';
+import type {
+  ClientHandlers,
+  InboundPublish,
+  InboundSuback,
+  MqttClients,
+  MqttClientsOptions,
+} from '@squall/mqtt';
 import type { Leaving } from '../clients/connector.ts';
+import { TakeoverClients, type TakeoverListener } from '../clients/takeover-clients.ts';
+import { momentOf } from '../clock.ts';
 import type { StageRun } from '../publish/stage-run.ts';
 import { GroupConnections } from './group-connections.ts';
 import { GroupPublishing } from './group-publishing.ts';
@@ -11,12 +19,14 @@ import { GroupRequests } from './group-requests.ts';
 import { GroupSubscribing, type RequestListener } from './group-subscribing.ts';
 
 /** One group's share of a worker: its clients and all that they do. */
-export class GroupLoad implements ClientHandlers, RequestListener {
+export class GroupLoad implements ClientHandlers, RequestListener, TakeoverListener {
   readonly name: string;
   readonly connections: GroupConnections;
   readonly publishing: GroupPublishing;
   readonly subscribing: GroupSubscribing;
   readonly clients: MqttClients;
+  /** The same clients, where a stage takes them over. */
+  readonly #takeovers: TakeoverClients | null;
   /** Null where nothing of the group asks for answers. */
   readonly #requests: GroupRequests | null;
   /** Respond entries that have begun to answer. */
@@ -28,7 +38,8 @@ export class GroupLoad implements ClientHandlers, RequestListener {
     const clients = (): MqttClients => this.clients;
     this.#services = services;
     this.name = services.group.name;
-    this.connections = new GroupConnections(services, clients, this);
+    const takeovers = (): TakeoverClients | null => this.#takeovers;
+    this.connections = new GroupConnections(services, { all: clients, takeovers }, this);
     this.subscribing = new GroupSubscribing(services, clients, {
       connections: this.connections,
       listener: this,
@@ -38,13 +49,17 @@ export class GroupLoad implements ClientHandlers, RequestListener {
     this.#requests = asks ? new GroupRequests(services, this.publishing) : null;
     this.connections.checkTemplates();
     const maxPacketBytes = services.group.connect.properties?.maximumPacketSize ?? null;
-    this.clients = services.createClients({
+    const options: MqttClientsOptions = {
       slots: services.order.count,
       handlers: this,
       momentUs: services.moment,
       version: services.target.version,
       ...(maxPacketBytes !== null && { maxPacketBytes }),
-    });
+    };
+    this.#takeovers = isTakenOver(services)
+      ? new TakeoverClients(options, services.createClients, this)
+      : null;
+    this.clients = this.#takeovers ?? services.createClients(options);
   }
 
   /** Starts what a stage needs before its clock, or what connecting and subscribing it is made of. */
@@ -138,6 +153,20 @@ export class GroupLoad implements ClientHandlers, RequestListener {
     return Math.min(this.publishing.nextUs(), this.connections.connector.nextUs());
   }
 
+  /** Looks for time-outs. */
+  scan(): void {
+    const { group, moment } = this.#services;
+    this.publishing.scan();
+    this.subscribing.scan();
+    this.#takeovers?.scan(momentOf(moment), group.connect.timeoutUs);
+  }
+
+  /** Whether anything is awaited that may time out. */
+  get isAwaiting(): boolean {
+    if (this.publishing.isAwaiting || this.subscribing.pending) return true;
+    return this.#takeovers !== null && this.#takeovers.lingering > 0;
+  }
+
   beforeCut(): void {
     this.connections.beforeCut();
     this.publishing.showGauges();
@@ -151,6 +180,10 @@ export class GroupLoad implements ClientHandlers, RequestListener {
 
   onConnected(position: number, sessionPresent: boolean): void {
     this.connections.onConnected(position, sessionPresent);
+    this.#greeted(position, sessionPresent);
+  }
+
+  #greeted(position: number, sessionPresent: boolean): void {
     this.subscribing.onConnected(position, sessionPresent);
     this.publishing.onConnected(position, sessionPresent);
     this.#tellReady(position);
@@ -167,6 +200,31 @@ export class GroupLoad implements ClientHandlers, RequestListener {
     this.subscribing.onClosed(position);
     this.publishing.onLost(position);
     this.#services.wake();
+  }
+
+  onSuperseded(position: number, reason: string | null): void {
+    const { cleanStart, sessionExpiryS } = this.#services.group.connect;
+    if (reason !== null) this.connections.onOldClosed(position, reason);
+    this.connections.connector.onSuperseded(position);
+    this.onDisconnecting(position, { keep: !cleanStart && sessionExpiryS !== 0 });
+  }
+
+  onTakenOver(position: number, sessionPresent: boolean): void {
+    this.connections.onTakenOver(position, sessionPresent);
+    this.#greeted(position, sessionPresent);
+  }
+
+  onTakeoverFailed(position: number, reason: string): void {
+    this.connections.onTakeoverFailed(position, reason);
+    this.#services.wake();
+  }
+
+  onOldClosed(position: number, reason: string): void {
+    this.connections.onOldClosed(position, reason);
+  }
+
+  onOldStays(position: number): void {
+    this.connections.onOldStays(position);
   }
 
   onPuback(position: number, packetId: number, reasonCode: number): void {
@@ -220,7 +278,7 @@ export class GroupLoad implements ClientHandlers, RequestListener {
     this.publishing.onGaveUp(position);
   }
 
-  onDisconnecting(position: number, { keep }: Leaving): void {
+  onDisconnecting(position: number, { keep }: Pick<Leaving, 'keep'>): void {
     this.subscribing.onDisconnecting(position, keep);
     this.publishing.onLost(position, !keep);
   }
@@ -229,4 +287,13 @@ export class GroupLoad implements ClientHandlers, RequestListener {
     if (!this.connections.isRecovering(position)) return;
     if (this.subscribing.isReady(position)) this.connections.onReady(position);
   }
+}
+
+function isTakenOver({ plan, groupIndex }: GroupServices): boolean {
+  return plan.stages.some(({ run }) =>
+    run.some(
+      ({ group, activities }) =>
+        group === groupIndex && activities.some(({ kind }) => kind === 'takeover'),
+    ),
+  );
 }

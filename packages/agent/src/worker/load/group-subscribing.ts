@@ -6,8 +6,9 @@ import {
   type InboundPublish,
   type InboundSuback,
   type MqttClients,
-  SUBSCRIBE_PACKET_IDS,
+  reasonCodeName,
   subackFailure,
+  SUBSCRIBE_PACKET_IDS,
 } from '@squall/mqtt';
 import { CONNECTED } from '../clients/connection-state.ts';
 import { EntryFinder } from '../clients/entry-finder.ts';
@@ -22,7 +23,6 @@ import {
   SUBSCRIBE_TIMED_OUT,
   UNKNOWN_SUBACK,
   UNKNOWN_UNSUBACK,
-  UNSUBACK_CODE,
   UNSUBSCRIBE_CONNECTION_LOST,
   UNSUBSCRIBE_TIMED_OUT,
 } from '../measure/reasons.ts';
@@ -214,7 +214,7 @@ export class GroupSubscribing {
       const code = at(unsuback.bytes, unsuback.codesAt + k);
       if (code < FIRST_FAILURE_CODE) continue;
       refused += 1;
-      const reason = `${UNSUBACK_CODE}${code.toString(16)}`;
+      const reason = reasonCodeName(code);
       meter.fail('unsubscribe_failed', reason);
       this.#example('unsubscribe_failed', { position, entry, reason });
     }

@@ -36,7 +36,7 @@ const GIVEN: Readonly<Partial<Record<MetricName, readonly string[]>>> = {
   disconnected,
   taken_over: disconnected,
   takeover_failed: [worker.OLD_STAYS, worker.NEW_FAILED],
-  unsubscribe_failed: [worker.UNSUBSCRIBE_TIMED_OUT, worker.UNSUBSCRIBE_CONNECTION_LOST],
+  unsubscribe_failed: [worker.UNSUBSCRIBE_TIMED_OUT, worker.UNSUBSCRIBE_CONNECTION_LOST, ...codes],
   request_failed: [
     worker.NO_ANSWER_IN_TIME,
     worker.NO_ANSWER_BY_DRAIN_END,

@@ -159,8 +159,12 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
     beginnings: [NOT_SENT],
   },
   unsubscribe_failed: {
-    fixed: ['no UNSUBACK within the time-out', 'connection lost before the UNSUBACK'],
-    beginnings: ['UNSUBACK code 0x'],
+    fixed: [
+      'no UNSUBACK within the time-out',
+      'connection lost before the UNSUBACK',
+      ...REASON_CODES,
+    ],
+    beginnings: [],
   },
   request_failed: {
     fixed: [

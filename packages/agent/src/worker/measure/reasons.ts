@@ -39,8 +39,6 @@ export const NEW_FAILED = 'the new connection failed';
 
 export const UNSUBSCRIBE_TIMED_OUT = 'no UNSUBACK within the time-out';
 export const UNSUBSCRIBE_CONNECTION_LOST = 'connection lost before the UNSUBACK';
-/** A reason code of MQTT 5 that grants nothing follows. */
-export const UNSUBACK_CODE = 'UNSUBACK code 0x';
 
 export const NO_ANSWER_IN_TIME = 'no answer within the time-out';
 export const NO_ANSWER_BY_DRAIN_END = 'no answer by the end of the drain';

@@ -95,6 +95,7 @@ export class AgentRun {
         agent: assign.share.agent,
         secrets: assign.secrets,
         files: assign.files ?? {},
+        rows: assign.rows ?? {},
         clockDomain: clockDomainHash(facts.clockDomain),
       },
       report: (worker, pid, report) => this.#reported(worker, pid, report),

@@ -183,12 +183,23 @@ export class SubscriberBook {
     const receipt = this.#receipt;
     receipt.losses = losses;
     receipt.absence = losses === lossesThen ? 0 : this.states.absence(position, lossesThen, stream);
-    receipt.retained = arrival.retained && (!this.#asPublished || isNew || losses !== lossesThen);
+    receipt.retained =
+      arrival.retained &&
+      (!this.#asPublished || this.#isCopy(arrival, stamp, isNew || losses !== lossesThen));
     if (receipt.retained && this.#noCopies) {
       this.#find(arrival, stamp, FOUND_UNASKED);
       return RECEIVED_OTHER;
     }
     return this.#arrived(record, arrival, stamp);
+  }
+
+  /**
+   * Whether a message that kept its flag is one that the broker kept for the subscription: sent before
+   * it was granted. On another clock, what comes first after a connection is taken for one.
+   */
+  #isCopy({ position }: Arrival, stamp: StampReader, isFirst: boolean): boolean {
+    if (stamp.clockDomain !== this.#ledger.clockDomain) return isFirst;
+    return at(stamp.timesUs, SENT) < at(this.states.grantedUs, position);
   }
 
   #arrived(record: number, arrival: Arrival, stamp: StampReader): number {

@@ -22,6 +22,8 @@ export class SubscriptionStates {
   readonly states: Uint8Array;
   /** When the subscription began: its first SUBACK, raw µs; of the last beginning where it was interrupted. */
   readonly sinceUs: Float64Array;
+  /** When the client's last SUBACK came, raw µs, by position. */
+  readonly grantedUs: Float64Array;
   /** Connections lost so far, by position. */
   readonly losses: Uint16Array;
   /** `losses` when the broker was last found to have lost the session; 0: it never did. */
@@ -53,6 +55,7 @@ export class SubscriptionStates {
     this.states = new Uint8Array(numbers.length * filters.length);
     this.sinceUs = new Float64Array(numbers.length * filters.length);
     const clients = filters.length === 0 ? 0 : numbers.length;
+    this.grantedUs = new Float64Array(clients);
     this.losses = new Uint16Array(clients);
     this.sessionLostAt = new Uint16Array(clients);
     this.resumedUs = new Float64Array(clients);
@@ -71,7 +74,9 @@ export class SubscriptionStates {
     const active = (state & GRANTED) !== 0;
     const before = state >>> QOS_SHIFT;
     if (state !== 0 && before !== qos) this.#requoted[position] = 1;
-    if (!active) this.sinceUs[place] = this.#nowUs();
+    const nowUs = this.#nowUs();
+    this.grantedUs[position] = nowUs;
+    if (!active) this.sinceUs[place] = nowUs;
     const lowest = active ? Math.min(qos, before) : qos;
     this.states[place] = (lowest << QOS_SHIFT) | (state & INTERRUPTED) | GRANTED;
   }

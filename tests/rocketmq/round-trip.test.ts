@@ -1,126 +1,92 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { Outcome, RocketmqClient } from '@squall/rocketmq';
-import { certificate } from '../fixtures/certificate.ts';
-import { ADMIN, LOAD_USER } from '../fixtures/rocketmq/broker-files.ts';
-import { RocketmqCluster } from '../fixtures/rocketmq/cluster.ts';
-import { rocketmqMissing } from '../fixtures/rocketmq/jars.ts';
-import { OfficialClient } from '../fixtures/rocketmq/official-client.ts';
+import { LOAD_USER } from '../fixtures/rocketmq/broker-files.ts';
+import { disposeRigs, rigTest } from '../fixtures/rocketmq/rig.ts';
 import { messageOf, readClock, Receiver, Sender } from '../fixtures/rocketmq/traffic.ts';
-import { ROCKETMQ_VERSIONS, type RocketmqVersion } from '../fixtures/rocketmq/versions.ts';
+import { ROCKETMQ_VERSIONS } from '../fixtures/rocketmq/versions.ts';
+
+const TOPIC = 'round-trip';
+const COUNT = 200;
+
+afterAll(disposeRigs);
 
 /**
  * Every version with ACL and TLS on: what we send the official client of that version receives, and
  * what it sends we receive, whole and once.
  */
-const TOPIC = 'round-trip';
-const COUNT = 200;
-const missing = new Map<RocketmqVersion, string | null>();
-for (const version of ROCKETMQ_VERSIONS) missing.set(version, await rocketmqMissing(version));
-
-describe.each(ROCKETMQ_VERSIONS)('RocketMQ %s', (version) => {
-  const reason = missing.get(version) ?? null;
-  const folder = mkdtempSync(path.join(tmpdir(), 'squall-certificate-'));
-  let cluster: RocketmqCluster;
-  let official: OfficialClient;
-  let admin: RocketmqClient;
-  let client: RocketmqClient;
-  let peer: Readonly<Record<string, string | number>>;
-
-  beforeAll(async () => {
-    if (reason !== null) return;
-    const files = certificate(folder);
-    const tls = { certificate: files.cert, key: files.key };
-    const groups = ['ours', 'theirs', 'squall-producers'];
-    const starting = RocketmqCluster.start({ version, acl: true, tls, topics: [TOPIC], groups });
-    official = await OfficialClient.start(version);
-    cluster = await starting;
-    const options = {
-      nameServers: [cluster.nameServer],
-      readClock,
-      tls: { ca: readFileSync(files.cert, 'utf8'), servername: 'localhost' },
-    };
-    admin = new RocketmqClient({ ...options, acl: ADMIN });
-    client = new RocketmqClient({ ...options, acl: LOAD_USER });
-    const { accessKey: ak, secretKey: sk } = LOAD_USER;
-    peer = { names: cluster.nameServer, topic: TOPIC, ak, sk, tls: 1 };
-  }, 300_000);
-
-  afterAll(async () => {
-    await Promise.all([client?.end(), admin?.end()]);
-    await Promise.all([official?.dispose(), cluster?.dispose()]);
-    rmSync(folder, { recursive: true, force: true });
+describe.each(ROCKETMQ_VERSIONS)('RocketMQ %s', { timeout: 300_000 }, (version) => {
+  const test = rigTest({
+    version,
+    acl: true,
+    secure: true,
+    topics: [TOPIC],
+    groups: ['ours', 'theirs'],
   });
 
-  test.skipIf(reason !== null)(
-    `an administrator makes the topic, others may not${reason ?? ''}`,
-    async () => {
-      await expect(client.admin.createTopic(TOPIC)).rejects.toMatchObject({ code: 'ANSWER' });
-      await admin.admin.createTopic(TOPIC, { queues: 4 });
-      for (const group of ['ours', 'theirs']) await admin.admin.createGroup(group);
-      expect(await client.admin.storedTotal(TOPIC)).toBe(0);
-    },
-  );
+  test('an administrator makes the topic, others may not', async ({ rig }) => {
+    const { client, admin } = rig;
+    await expect(client.admin.createTopic(TOPIC)).rejects.toMatchObject({ code: 'ANSWER' });
+    await admin.admin.createTopic(TOPIC, { queues: 4 });
+    for (const group of ['ours', 'theirs']) await admin.admin.createGroup(group);
+    expect(await client.admin.storedTotal(TOPIC)).toBe(0);
+  });
 
-  test.skipIf(reason !== null)(
-    `what we send the official client receives${reason ?? ''}`,
-    async () => {
-      const before = await client.admin.storedTotal(TOPIC);
-      await official.consume({ ...peer, group: 'theirs' });
-      const sender = await Sender.start(client, { topic: TOPIC, properties: { TAGS: 'ours' } });
-      const messages = Array.from({ length: COUNT }, (_, i) =>
-        messageOf(`squall-${i} “é中”`, { properties: `KEYS\u0001k${i}\u0002n\u0001${i}\u0002` }),
-      );
-      const settled = await sender.send(messages);
-      expect(new Set(settled.map((each) => each.outcome))).toEqual(new Set([Outcome.stored]));
-      const { messages: seen } = official;
-      await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(COUNT);
-      const byNumber = seen.toSorted((a, b) => Number(a.n) - Number(b.n));
-      expect(byNumber.map((each) => each.body.toString())).toEqual(
-        messages.map((each) => each.body.toString()),
-      );
-      expect(byNumber.map((each) => each.keys)).toEqual(messages.map((_, i) => `k${i}`));
-      expect(new Set(seen.map((each) => each.tags))).toEqual(new Set(['ours']));
-      expect(byNumber.map((each) => `${each.queueId}:${each.queueOffset}`)).toEqual(
-        settled.map((each) => `${each.queueId}:${each.queueOffset}`),
-      );
-      // The broker's own books; they may lag the acknowledgements a little.
-      await expect.poll(() => client.admin.storedTotal(TOPIC)).toBe(before + COUNT);
-      await official.stopConsuming('theirs');
-    },
-  );
+  test('what we send the official client receives', async ({ rig }) => {
+    const { client, official } = rig;
+    const before = await client.admin.storedTotal(TOPIC);
+    await official.consume({ ...rig.peer(TOPIC), group: 'theirs' });
+    const sender = await Sender.start(client, { topic: TOPIC, properties: { TAGS: 'ours' } });
+    const messages = Array.from({ length: COUNT }, (_, i) =>
+      messageOf(`squall-${i} “é中”`, { properties: `KEYS\u0001k${i}\u0002n\u0001${i}\u0002` }),
+    );
+    const settled = await sender.send(messages);
+    expect(new Set(settled.map((each) => each.outcome))).toEqual(new Set([Outcome.stored]));
+    const { messages: seen } = official;
+    await expect.poll(() => seen.length, { timeout: 20_000 }).toBe(COUNT);
+    const byNumber = seen.toSorted((a, b) => Number(a.n) - Number(b.n));
+    expect(byNumber.map((each) => each.body.toString())).toEqual(
+      messages.map((each) => each.body.toString()),
+    );
+    expect(byNumber.map((each) => each.keys)).toEqual(messages.map((_, i) => `k${i}`));
+    expect(new Set(seen.map((each) => each.tags))).toEqual(new Set(['ours']));
+    expect(byNumber.map((each) => `${each.queueId}:${each.queueOffset}`)).toEqual(
+      settled.map((each) => `${each.queueId}:${each.queueOffset}`),
+    );
+    // The broker's own books; they may lag the acknowledgements a little.
+    await expect.poll(() => client.admin.storedTotal(TOPIC)).toBe(before + COUNT);
+    await official.stopConsuming('theirs');
+  });
 
-  test.skipIf(reason !== null)(
-    `what the official client sends we receive${reason ?? ''}`,
-    async () => {
-      const receiver = await Receiver.start(client, {
-        topic: TOPIC,
-        group: 'ours',
-        from: { at: 'last' },
-      });
-      expect(receiver.queues).toBeGreaterThanOrEqual(4);
-      expect(await official.produce({ ...peer, count: COUNT, tags: 'theirs' })).toBe(COUNT);
-      const bodies = await receiver.bodies(COUNT);
-      expect(bodies.toSorted()).toEqual(
-        Array.from({ length: COUNT }, (_, i) => `java-${i}`).toSorted(),
-      );
-      expect(receiver.damaged).toBe(0);
-      expect(new Set(receiver.messages.map((each) => each.properties['TAGS']))).toEqual(
-        new Set(['theirs']),
-      );
-      expect(receiver.consumer.counts).toMatchObject({ gaps: 0, repeats: 0, messages: COUNT });
-      expect(receiver.failures).toEqual([]);
-      expect(receiver.consumer.lag).toBe(0);
-      await receiver.consumer.end();
-      // The group's place is with the broker: nothing is left to read.
-      const lag = (await client.admin.lag('ours')).filter((each) => each.topic === TOPIC);
-      expect(lag.map((each) => each.brokerOffset - each.consumerOffset)).toEqual([0, 0, 0, 0]);
-    },
-  );
+  test('what the official client sends we receive', async ({ rig }) => {
+    const { client, official } = rig;
+    const receiver = await Receiver.start(client, {
+      topic: TOPIC,
+      group: 'ours',
+      from: { at: 'last' },
+    });
+    expect(receiver.queues).toBeGreaterThanOrEqual(4);
+    expect(await official.produce({ ...rig.peer(TOPIC), count: COUNT, tags: 'theirs' })).toBe(
+      COUNT,
+    );
+    const bodies = await receiver.bodies(COUNT);
+    expect(bodies.toSorted()).toEqual(
+      Array.from({ length: COUNT }, (_, i) => `java-${i}`).toSorted(),
+    );
+    expect(receiver.damaged).toBe(0);
+    expect(new Set(receiver.messages.map((each) => each.properties['TAGS']))).toEqual(
+      new Set(['theirs']),
+    );
+    expect(receiver.consumer.counts).toMatchObject({ gaps: 0, repeats: 0, messages: COUNT });
+    expect(receiver.failures).toEqual([]);
+    expect(receiver.consumer.lag).toBe(0);
+    await receiver.consumer.end();
+    // The group's place is with the broker: nothing is left to read.
+    const lag = (await client.admin.lag('ours')).filter((each) => each.topic === TOPIC);
+    expect(lag.map((each) => each.brokerOffset - each.consumerOffset)).toEqual([0, 0, 0, 0]);
+  });
 
-  test.skipIf(reason !== null)(`a wrong secret is told as such${reason ?? ''}`, async () => {
+  test('a wrong secret is told as such', async ({ rig }) => {
+    const { cluster } = rig;
     const stranger = new RocketmqClient({
       nameServers: [cluster.nameServer],
       readClock,

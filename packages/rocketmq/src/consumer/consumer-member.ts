@@ -186,7 +186,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     for (const topic of this.#routes.keys()) this.#parts.routes.unwatch(topic, this);
     const readers = [...this.#readers.values()];
     for (const reader of readers) reader.stop();
-    await this.commit();
+    await this.#try('commit', () => this.commit());
     await this.#locks?.release(readers.map((reader) => reader.queue));
     if (this.#isMember) await this.#unregister();
     this.#readers.clear();
@@ -436,7 +436,6 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
       await act();
     } catch (error) {
       if (!(error instanceof RocketmqError)) throw error;
-      if (this.#ended && error.code === 'CLOSED') return;
       if (during === 'rebalance') this.#rebalanceDueUs = this.#parts.nowUs() + REBALANCE_RETRY_US;
       const { responseCode } = error;
       this.#handlers.failed?.(

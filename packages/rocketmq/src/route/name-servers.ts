@@ -67,12 +67,16 @@ export class NameServers {
 
   async #ask(parts: { code: number; ext?: Record<string, string> }): Promise<RemotingCommand> {
     const failures: string[] = [];
+    const first = this.#current;
     for (let tried = 0; tried < this.addresses.length; tried += 1) {
+      // Others may ask at the same time: each walks the list by itself.
+      const index = (first + tried) % this.addresses.length;
       try {
-        return await this.#requester.ask(this.current, request(parts));
+        const answer = await this.#requester.ask(this.addresses[index] ?? '', request(parts));
+        this.#current = index;
+        return answer;
       } catch (error) {
         failures.push(error instanceof Error ? error.message : String(error));
-        this.#current = (this.#current + 1) % this.addresses.length;
       }
     }
     throw new RocketmqError('ROUTE', `no name server answers: ${failures.join('; ')}`, {

@@ -45,6 +45,9 @@ export const BACK_MARGIN_US = 5_000_000;
 /** Between two attempts of a run that was taken up to reach a bus that is down. */
 export const BUS_RETRY_US = 500_000;
 
+/** Beyond the plan's `cleanup.max`: what is under way then comes to its end. */
+export const CLEANUP_MARGIN_US = 20_000_000;
+
 /** Warnings of a run that its report keeps; later ones are only told. */
 export const MAX_WARNINGS = 200;
 

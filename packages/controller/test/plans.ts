@@ -146,5 +146,6 @@ export function planOf(sketch: PlanSketch): Plan {
     settle: sketch.settle ?? { quietUs: 1_000_000, maxUs: 5_000_000 },
     drainUs: sketch.drainUs ?? 1_000_000,
     backlogUs: 5_000_000,
+    cleanup: null,
   };
 }

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, connectAsync } from 'mqtt';
-import { expect } from 'vitest';
 import { brokerTest as test } from '../../fixtures/broker-test.ts';
 import type { Mosquitto } from '../../fixtures/mosquitto.ts';
-import { squall, type SquallResult, type Workspace } from '../../fixtures/squall.ts';
+import { reportOf, squall, type SquallResult, type Workspace } from '../../fixtures/squall.ts';
 
 const CLIENTS = 12;
 
@@ -57,9 +56,9 @@ async function clean(run: string, ...args: string[]): Promise<SquallResult> {
   return squall(['clean', run, ...args]);
 }
 
-test('what a run left on the broker is found, told by its number, and gone afterwards', {
+test.concurrent('what a run left on the broker is found, told by its number, and gone afterwards', {
   timeout: 90_000,
-}, async ({ broker, workspace }) => {
+}, async ({ broker, workspace, expect }) => {
   const file = workspace.plan(plan(broker.url));
   const run = await workspace.run([file]);
   expect(run.code, run.output).toBe(0);
@@ -98,7 +97,23 @@ test('what a run left on the broker is found, told by its number, and gone after
   expect(again.stdout).toContain('12 clients · 0 removed · 0 not known');
 });
 
-test('a broker that is away, and a run that is not there, are told', async ({ workspace }) => {
+test.concurrent('a plan with cleanup leaves nothing, and its report says how much it removed', {
+  timeout: 90_000,
+}, async ({ broker, workspace, expect }) => {
+  const file = workspace.plan({ ...plan(broker.url), cleanup: { rate: '500/s' } });
+  await someoneElse(broker);
+  const run = await workspace.run([file, '--agents', '2']);
+  expect(run.code, run.output).toBe(0);
+  expect(reportOf(run).notes).toContain(
+    'Cleanup of devices: 12 retained messages removed; 12 sessions removed.',
+  );
+  expect(await leftOn(broker)).toEqual({ retained: 1, sessions: 0 });
+});
+
+test.concurrent('a broker that is away, and a run that is not there, are told', async ({
+  workspace,
+  expect,
+}) => {
   const none = await clean(`${workspace.folder}/nothing`);
   expect(none.code).toBe(2);
   expect(none.stderr).toContain('there is no report at');

@@ -2,14 +2,18 @@ import type { ClientRange, GroupRows } from '@squall/core/partition';
 import type { Group, Plan } from '@squall/core/plan';
 import { GroupClients } from '../awaited/group-clients.ts';
 import { PlanFiles } from '../worker/plan-files.ts';
-import { cleanRetained, retainedTopics, type RetainedResult } from './clean-retained.ts';
+import { cleanRetained, type RetainedResult } from './clean-retained.ts';
 import { cleanSessions, keepsSessions, type SessionResult } from './clean-sessions.ts';
 import { Gate } from './gate.ts';
+import { retainedTemplates } from './retained-templates.ts';
 
 export interface CleanOptions {
   readonly plan: Plan;
-  /** Clients of each group that are cleaned up after, by the group's index; all where left out. */
-  readonly ranges?: readonly ClientRange[];
+  /** Clients that are cleaned up after, by the group's index; all of them where left out. */
+  readonly ranges?: {
+    readonly sessions: readonly ClientRange[];
+    readonly retained: readonly ClientRange[];
+  };
   /** What `{{run}}` was. */
   readonly shortRun: string;
   readonly secrets: Readonly<Record<string, string>>;
@@ -87,31 +91,43 @@ export async function cleanPlan(options: CleanOptions): Promise<GroupCleaned[]> 
     progress: (progress) => options.progress?.(progress),
   };
   const cleaned: GroupCleaned[] = [];
-  for (const [index, group] of plan.groups.entries()) {
-    const one = await cleanGroup(clientsOf(options, group, index), options, scene);
+  for (const index of plan.groups.keys()) {
+    const one = await cleanGroup(index, options, scene);
     if (one !== null) cleaned.push(one);
   }
   return cleaned;
 }
 
-function clientsOf(options: CleanOptions, group: Group, index: number): GroupClients {
-  const whole = { first: 0, last: group.clients - 1, clients: group.clients };
-  const range = options.ranges?.[index] ?? whole;
-  return new GroupClients({ ...options, group, range, files: new PlanFiles(options.files) });
-}
-
 /** Sessions first: a client that is asked for topics afterwards has none any more. */
 async function cleanGroup(
-  clients: GroupClients,
-  { what }: CleanOptions,
+  index: number,
+  options: CleanOptions,
   scene: CleanScene,
 ): Promise<GroupCleaned | null> {
+  const { plan, ranges, what } = options;
+  const group = plan.groups[index];
+  if (group === undefined) return null;
   const failures = new Failures();
-  const hasSessions = what.sessions && keepsSessions(clients) && clients.order.count > 0;
-  const hasRetained =
-    what.retained && retainedTopics(clients).length > 0 && clients.order.count > 0;
-  if (!hasSessions && !hasRetained) return null;
-  const sessions = hasSessions ? await cleanSessions(clients, scene, failures) : null;
-  const retained = hasRetained ? await cleanRetained(clients, scene, failures) : null;
-  return { group: clients.group.name, retained, sessions, failures: failures.all() };
+  const ofSessions = what.sessions ? clientsOf(options, group, ranges?.sessions[index]) : null;
+  const sessions =
+    ofSessions !== null && keepsSessions(ofSessions)
+      ? await cleanSessions(ofSessions, scene, failures)
+      : null;
+  const ofRetained = what.retained ? clientsOf(options, group, ranges?.retained[index]) : null;
+  const retained =
+    ofRetained !== null && retainedTemplates(group).length > 0
+      ? await cleanRetained(ofRetained, scene, failures)
+      : null;
+  if (sessions === null && retained === null) return null;
+  return { group: group.name, retained, sessions, failures: failures.all() };
+}
+
+/** Null where the range is empty. */
+function clientsOf(
+  options: CleanOptions,
+  group: Group,
+  range: ClientRange = { first: 0, last: group.clients - 1, clients: group.clients },
+): GroupClients | null {
+  if (range.clients === 0) return null;
+  return new GroupClients({ ...options, group, range, files: new PlanFiles(options.files) });
 }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { streamTopics } from '@squall/core/schedule';
 import { compileTemplate } from '@squall/core/template';
 import { NO_PROPERTIES, type PublishMessage, TopicTable } from '@squall/mqtt';
 import { AwaitedClients, type Outcome } from '../awaited/awaited-clients.ts';
 import type { GroupClients } from '../awaited/group-clients.ts';
 import type { CleanScene, Failures } from './clean-plan.ts';
 import { keepsSessions } from './clean-sessions.ts';
+import { retainedTemplates } from './retained-templates.ts';
 import { type TopicPattern, topicPattern } from './topic-pattern.ts';
 
 /** Empty messages that wait for their acknowledgement at a time. */
@@ -27,15 +27,6 @@ export interface RetainedResult {
   readonly removed: number;
   /** Found and still there. */
   readonly left: number;
-}
-
-/** Templates of topics on which the group leaves retained messages. */
-export function retainedTopics({ group }: GroupClients): string[] {
-  const { will } = group.connect;
-  return [
-    ...group.publish.filter(({ retain }) => retain).flatMap((stream) => streamTopics(stream)),
-    ...(will?.retain === true ? [will.topic] : []),
-  ];
 }
 
 /**
@@ -111,7 +102,7 @@ function knownTopics(group: GroupClients, positions: readonly number[]): KnownTo
   const topics = new Set<string>();
   const filters = new Set<string>();
   const patterns: TopicPattern[] = [];
-  for (const text of retainedTopics(group)) {
+  for (const text of retainedTemplates(group.group)) {
     const template = compileTemplate(text);
     const pattern = topicPattern(template, group.context);
     filters.add(pattern.filter);

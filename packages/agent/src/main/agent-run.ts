@@ -1,11 +1,12 @@
 import { ClockMapping, peersOf } from '@squall/core/clock';
-import type { AgentFacts, FromController } from '@squall/core/control';
+import type { AgentFacts, CleanedGroup, FromController } from '@squall/core/control';
 import { clockDomainHash } from '@squall/core/stamp';
 import { refusals as hostRefusals } from '../host/examine.ts';
 import { withOwnSources } from '../host/source-addresses.ts';
 import { readHost } from '../host/host-reading.ts';
 import { type BusEnd, busEndFor, troubleOf } from './bus-end.ts';
 import { BusVoice } from './bus-voice.ts';
+import { cleanUp } from './clean-up.ts';
 import type { ClockKeeper } from './clock-keeper.ts';
 import { FrameOutlet } from './frame-outlet.ts';
 import type { Health } from './health.ts';
@@ -64,6 +65,7 @@ export class AgentRun {
   #abandoned = false;
   #stopped: 'graceful' | 'hard' | null = null;
   #workerRssBytes = 0;
+  readonly #cleaning = new AbortController();
   #resolveOver: () => void = () => undefined;
 
   constructor(options: AgentRunOptions) {
@@ -325,11 +327,12 @@ export class AgentRun {
     if (this.#state !== 'ready' && this.#state !== 'running' && this.#state !== 'preparing') return;
     const { health, limits, logger } = this.#options;
     // The pool's own deadlines end this state earlier; this one is for a fault of ours.
-    const mostUs = 2 * limits.workerFinishUs + limits.ledgerUs;
+    const mostUs = 2 * limits.workerFinishUs + limits.ledgerUs + this.#cleanupUs();
     this.#enter('finishing', mostUs, () => void this.#end());
     await this.#pool.finish();
     this.#merger.flush();
     await this.#pool.end();
+    const cleaned = why === 'asked' ? await this.#cleanUp() : null;
     // One that goes before it is asked to is given up at `finished`: its measurements go first.
     if (why === 'early') await this.#deliver();
     if (!this.isActive) return;
@@ -342,8 +345,32 @@ export class AgentRun {
       lastSeq: this.#outlet.lastSeq,
       cpuSeconds: health.cpuSeconds,
       rssBytesMax: Math.round(Math.max(health.rssBytesMax, this.#ownAndWorkersRss())),
+      ...(cleaned === null ? {} : { cleaned }),
     });
     if (this.#leaving) await this.#end();
+  }
+
+  /** Null where the plan wants nothing removed. */
+  async #cleanUp(): Promise<CleanedGroup[] | null> {
+    const { assign, logger } = this.#options;
+    const maxMs = (assign.plan.cleanup?.maxUs ?? 0) / 1_000;
+    const timer = setTimeout(() => this.#cleaning.abort(), Math.min(maxMs, MAX_TIMER_MS));
+    try {
+      return await cleanUp({ assign, logger }, this.#cleaning.signal);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      logger.warn(`cleanup of run ${assign.run}: ${why}`);
+      return [];
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** What it may take at most. */
+  #cleanupUs(): number {
+    const { assign, limits } = this.#options;
+    const { cleanup } = assign.plan;
+    return cleanup === null ? 0 : cleanup.maxUs + limits.cleanupMarginUs;
   }
 
   #ownAndWorkersRss(): number {
@@ -370,6 +397,7 @@ export class AgentRun {
   async #end(): Promise<void> {
     if (this.#state === 'over') return;
     this.#state = 'over';
+    this.#cleaning.abort();
     clearTimeout(this.#deadline);
     this.#merger.close();
     await this.#pool.end();

@@ -42,6 +42,8 @@ export const LIMITS = {
   ledgerUs: 60_000_000,
   /** Frames in the outbox beyond which pages of the ledger wait. */
   ledgerFrames: 32,
+  /** After the plan's `cleanup.max`: what is under way then comes to its end. */
+  cleanupMarginUs: 15_000_000,
   /** From the end of a worker's work, or from SIGTERM, to SIGKILL. */
   workerExitUs: 3_000_000,
   /** Added to the plan's drain when the agent leaves a run on its own. */

@@ -15,6 +15,7 @@ import type { Measurements } from '../run/measurements.ts';
 import type { RunAgent } from '../run/run-agent.ts';
 import type { StageRecord as WalkedStage } from '../run/stage-walk.ts';
 import type { SubmitOptions } from '../run/submit-options.ts';
+import { cleanupNotes } from './cleanup-notes.ts';
 import { environment } from './environment.ts';
 
 /** A run that is over, as its state machine knows it. Moments are µs of the monotonic clock. */
@@ -51,7 +52,7 @@ export function reportInput(run: EndedRun, measured: Measurements | null): Repor
     generator: measured?.generator.facts() ?? { agents: new Map() },
     ...(run.ledger === null ? {} : { ledger: run.ledger }),
     outcome: outcomeOf(run.cut),
-    notes: [...run.warnings, ...overshoots(run.stages, measured)],
+    notes: [...run.warnings, ...overshoots(run.stages, measured), ...cleanupNotes(run.agents)],
     bus: run.bus,
   };
 }

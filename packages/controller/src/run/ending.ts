@@ -1,6 +1,6 @@
 import type { Plan } from '@squall/core/plan';
 import { stageNeeds } from '@squall/core/schedule';
-import { BACK_MARGIN_US, type RunTiming } from '../limits.ts';
+import { BACK_MARGIN_US, CLEANUP_MARGIN_US, type RunTiming } from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
 import type { Roster } from './roster.ts';
 import type { RunAgent } from './run-agent.ts';
@@ -63,11 +63,12 @@ export async function settle(scene: EndingScene, loadEndUs: number): Promise<voi
 
 /** Lets the agents finish and collects what they still have to report. */
 export async function collect(scene: EndingScene): Promise<void> {
-  const { timing, roster } = scene;
+  const { plan, timing, roster } = scene;
+  const cleanupUs = plan.cleanup === null ? 0 : plan.cleanup.maxUs + CLEANUP_MARGIN_US;
   roster.order({ type: 'finish' });
   const finished = await waitUnlessHurried(scene, {
     until: () => roster.live().every((agent) => agent.finished !== null),
-    limitUs: timing.finishUs,
+    limitUs: timing.finishUs + cleanupUs,
   });
   if (finished === 'deadline') {
     const late = roster.live().filter((agent) => agent.finished === null);

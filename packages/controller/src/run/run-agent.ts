@@ -10,7 +10,7 @@ export const FIRST_EPOCH = 1;
 /** What an agent says when it is done. */
 export type Finished = Pick<
   Extract<RunMessage, { type: 'finished' }>,
-  'lastSeq' | 'cpuSeconds' | 'rssBytesMax'
+  'lastSeq' | 'cpuSeconds' | 'rssBytesMax' | 'cleaned'
 >;
 
 /** One agent in one run, with everything that the report says about it. */
@@ -83,6 +83,7 @@ export class RunAgent {
   }
 }
 
-function finishedOf({ lastSeq, cpuSeconds, rssBytesMax }: Finished): Finished {
-  return { lastSeq, cpuSeconds, rssBytesMax };
+function finishedOf({ lastSeq, cpuSeconds, rssBytesMax, cleaned }: Finished): Finished {
+  const finished = { lastSeq, cpuSeconds, rssBytesMax };
+  return cleaned === undefined ? finished : { ...finished, cleaned };
 }

@@ -3,6 +3,8 @@ export {
   type AgentHealth,
   agentFacts,
   agentHealth,
+  type CleanedGroup,
+  cleanedGroup,
   CONTROL_PROTOCOL,
   type FromAgent,
   type FromController,

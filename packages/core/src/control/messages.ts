@@ -63,6 +63,20 @@ export const agentHealth = z.strictObject({
 });
 export type AgentHealth = z.infer<typeof agentHealth>;
 
+/** What an agent removed of what the clients of one group left on their brokers. */
+export const cleanedGroup = z.strictObject({
+  group: z.string(),
+  /** Retained messages: removed, and found and still there. */
+  retained: count,
+  retainedLeft: count,
+  /** Sessions: removed, and clients of which nobody knows. */
+  sessions: count,
+  sessionsUnknown: count,
+  /** What failed, with its reason, each once. */
+  failures: z.array(z.string().max(1024)).max(20),
+});
+export type CleanedGroup = z.infer<typeof cleanedGroup>;
+
 export const fromAgent = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('hello'),
@@ -129,6 +143,8 @@ export const fromAgent = z.discriminatedUnion('type', [
     lastSeq: count,
     cpuSeconds: z.number().nonnegative(),
     rssBytesMax: count,
+    /** What it removed from the brokers; left out where the plan wants nothing removed. */
+    cleaned: z.array(cleanedGroup).optional(),
   }),
 ]);
 export type FromAgent = z.infer<typeof fromAgent>;

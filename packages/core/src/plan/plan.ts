@@ -26,6 +26,20 @@ export interface Plan {
   readonly drainUs: number;
   /** How late a due message may wait before it is dropped. */
   readonly backlogUs: number;
+  /** What is removed from the brokers when the run is over; null: nothing. */
+  readonly cleanup: CleanupSpec | null;
+}
+
+/** Each agent removes what its own clients left, before it is done. */
+export interface CleanupSpec {
+  /** Retained messages on the topics that the groups used. */
+  readonly retained: boolean;
+  /** Sessions that clients were to keep. */
+  readonly sessions: boolean;
+  /** Connections and messages a second of all agents, together. */
+  readonly ratePerS: number;
+  /** It ends by then, with what is done. */
+  readonly maxUs: number;
 }
 
 export interface FileFacts {

@@ -14,6 +14,7 @@ describe('defaults', () => {
       settle: { quietUs: 5e6, maxUs: 30e6 },
       drainUs: 5e6,
       backlogUs: 5e6,
+      cleanup: null,
       targets: { broker: { urls: [{ scheme: 'mqtt', host: '127.0.0.1', port: 1883 }] } },
       limits: {
         maxDurationUs: 86_400e6,

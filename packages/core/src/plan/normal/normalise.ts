@@ -1,8 +1,8 @@
 import { checkClientFiles } from '../check/client-files.ts';
 import { checkClientIds } from '../check/client-ids.ts';
 import { normaliseThresholds } from '../check/thresholds.ts';
-import type { Plan } from '../plan.ts';
-import type { PlanFile } from '../schema/plan-file.ts';
+import type { CleanupSpec, Plan } from '../plan.ts';
+import type { CleanupFile, PlanFile } from '../schema/plan-file.ts';
 import { warnUnused } from './activities.ts';
 import type { NormalContext } from './context.ts';
 import { normaliseGroups } from './groups.ts';
@@ -48,7 +48,22 @@ export function normalise(file: PlanFile, options: NormaliseOptions, context: No
     settle: { quietUs: file.settle.quiet, maxUs: file.settle.max },
     drainUs: file.drain,
     backlogUs: file.backlog,
+    cleanup: normaliseCleanup(file.cleanup),
   };
+}
+
+/** As `squall clean` does it where the plan says no more than that. */
+const CLEANUP: CleanupSpec = {
+  retained: true,
+  sessions: true,
+  ratePerS: 1_000,
+  maxUs: 60_000_000,
+};
+
+function normaliseCleanup(cleanup: CleanupFile): CleanupSpec | null {
+  if (typeof cleanup === 'boolean') return cleanup ? CLEANUP : null;
+  const { retained, sessions, rate, max } = cleanup;
+  return { retained, sessions, ratePerS: rate, maxUs: max };
 }
 
 function texts(

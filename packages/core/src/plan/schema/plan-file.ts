@@ -8,6 +8,7 @@ import {
   notYet,
   oneOrMore,
   plainText,
+  rate,
   share,
   someDuration,
   strictMap,
@@ -131,6 +132,18 @@ export const thresholdMap = strictMap({
   min_samples: count().optional().describe('Fewer samples are inconclusive.'),
 });
 
+const cleanup = z.union([
+  flag(),
+  strictMap({
+    retained: flag().prefault(true).describe('Removes retained messages on the topics of the run.'),
+    sessions: flag().prefault(true).describe('Removes sessions that clients were to keep.'),
+    rate: rate()
+      .prefault('1000/s')
+      .describe('Connections and messages a second over all agents, together.'),
+    max: someDuration().prefault('60s').describe('It ends by then, with what is done.'),
+  }),
+]);
+
 /** The whole language (§§1–7 of its description), what this version refuses included. */
 export const planFile = strictMap({
   squall: choice(['1']).describe('Version of the language: 1.'),
@@ -162,6 +175,11 @@ export const planFile = strictMap({
   backlog: duration()
     .prefault('5s')
     .describe('How late a due message may wait before it is dropped.'),
+  cleanup: cleanup
+    .prefault(false)
+    .describe(
+      'What the agents remove from the brokers when the run is over, as `squall clean` does: `true`, or a map. The report says how much.',
+    ),
 });
 
 export type PlanFile = z.output<typeof planFile>;
@@ -171,3 +189,4 @@ export type SubscribeFile = Exclude<NonNullable<GroupFile['subscribe']>, readonl
 export type RespondFile = Exclude<NonNullable<GroupFile['respond']>, readonly unknown[]>;
 export type StageFile = PlanFile['stages'][number];
 export type LimitsFile = PlanFile['limits'];
+export type CleanupFile = PlanFile['cleanup'];

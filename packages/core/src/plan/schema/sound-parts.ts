@@ -56,6 +56,7 @@ export function soundParts(root: unknown): SoundParts | null {
     settle: sound(shape.settle, root['settle'], shape.settle.parse(undefined)),
     drain: 0,
     backlog: 0,
+    cleanup: false,
   };
   return { file, unsound };
 }

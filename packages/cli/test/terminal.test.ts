@@ -18,6 +18,7 @@ const progress: Progress = {
   elapsedUs: 9_000_000,
   stageElapsedUs: 5_000_000,
   stageLengthUs: 20_000_000,
+  targetPerS: 300,
   clients: 320,
   connections: 319,
   totals: { sent: 1_500, acked: 1_499, disconnected: 1 },
@@ -75,7 +76,16 @@ describe('failures', () => {
 describe('progress', () => {
   test('one line tells stage, time, clients, rates, latency and trouble', () => {
     expect(progressLine(progress)).toBe(
-      'publish  00:05/00:20  clients 319/320  sent 300/s  acked 299/s  latency p99 3.2ms  disconnected 1',
+      'publish  00:05/00:20  clients 319/320  sent 300/s of 300/s  acked 299/s  latency p99 3.2ms  disconnected 1',
+    );
+  });
+
+  test('the rate that the stage is to have stands beside the one that is sent', () => {
+    expect(progressLine({ ...progress, targetPerS: 412.4 })).toContain('sent 300/s of 412/s');
+    expect(progressLine({ ...progress, targetPerS: 0.25 })).toContain('sent 300/s of 15/m');
+    expect(progressLine({ ...progress, targetPerS: null })).toContain('sent 300/s  acked');
+    expect(progressBlock({ ...progress, targetPerS: 412.4 }, plain).join('\n')).toContain(
+      '300/s of 412/s',
     );
   });
 

@@ -4,6 +4,7 @@ import { EXIT } from '../exit-codes.ts';
 import type { SplitSize } from '../option-values.ts';
 import { type LoadedPlan, loadPlan } from '../plan-file.ts';
 import { agentName } from '../processes/local-fleet.ts';
+import { loadText } from '../terminal/load-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { textTable } from '../terminal/text-table.ts';
 import { trialExitCode, trialText } from '../terminal/trial-text.ts';
@@ -40,7 +41,10 @@ export async function checkCommand(
   for (const warning of loaded.warnings) terminal.error(`${warning}\n`);
   if (options.print) terminal.print(`${JSON.stringify(loaded.plan, null, 2)}\n`);
   if (options.split !== undefined) terminal.print(splitText(loaded.plan, options.split));
-  if (!options.print) terminal.print(`${terminal.style.green('ok')}  ${loaded.about}\n`);
+  if (!options.print) {
+    terminal.print(`${terminal.style.green('ok')}  ${loaded.about}\n`);
+    if (options.split === undefined) terminal.print(`${loadText(loaded.plan).join('\n')}\n`);
+  }
   return options.connect ? connect(loaded, terminal) : EXIT.ok;
 }
 

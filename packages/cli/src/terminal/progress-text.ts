@@ -1,6 +1,6 @@
 import type { Progress } from '@squall/controller';
 import type { MetricName } from '@squall/core/metrics';
-import { formatCount, formatDuration } from '@squall/core/units';
+import { formatCount, formatDuration, formatRate } from '@squall/core/units';
 import type { Style } from './style.ts';
 
 /** What a run is doing, as text: one line for logs, a block for a terminal. Computes no figures. */
@@ -20,6 +20,7 @@ const TROUBLE: readonly MetricName[] = [
 ];
 const BAR_WIDTH = 24;
 const LABEL_WIDTH = 9;
+const RATE_WIDTH = 20;
 
 /** `publish  0:05/0:20  clients 320/320  sent 300/s  acked 300/s  latency p99 3.2ms  no failures` */
 export function progressLine(progress: Progress): string {
@@ -28,7 +29,7 @@ export function progressLine(progress: Progress): string {
     clockText(progress),
     `clients ${formatCount(progress.connections)}/${formatCount(progress.clients)}`,
     ...RATES.filter((metric) => progress.totals[metric] !== undefined).map(
-      (metric) => `${metric} ${formatCount(progress.rates[metric] ?? 0)}/s`,
+      (metric) => `${metric} ${rateText(metric, progress)}`,
     ),
   ];
   // At `rate: max` no message has a due time to count from.
@@ -48,8 +49,10 @@ export function progressBlock(progress: Progress, style: Style): string[] {
   for (const metric of RATES) {
     const total = progress.totals[metric];
     if (total === undefined) continue;
-    const rate = `${formatCount(progress.rates[metric] ?? 0)}/s`;
-    lines.push(`${label(metric)}${rate.padEnd(12)}${style.dim(`total ${formatCount(total)}`)}`);
+    const rate = rateText(metric, progress);
+    lines.push(
+      `${label(metric)}${rate.padEnd(RATE_WIDTH)}${style.dim(`total ${formatCount(total)}`)}`,
+    );
   }
   for (const [name, time] of [
     ['latency', progress.times.publish_time ?? progress.times.service_time],
@@ -65,6 +68,13 @@ export function progressBlock(progress: Progress, style: Style): string[] {
   lines.push(`${label('trouble')}${calm ? style.green(trouble) : style.red(trouble)}`);
   lines.push(`${label('agents')}${agentsText(progress)}`);
   return lines;
+}
+
+/** What is sent, and beside it what the stage is to send at this moment. */
+function rateText(metric: MetricName, { rates, targetPerS }: Progress): string {
+  const rate = `${formatCount(rates[metric] ?? 0)}/s`;
+  if (metric !== 'sent' || targetPerS === null) return rate;
+  return `${rate} of ${formatRate(targetPerS < 1 ? targetPerS : Math.round(targetPerS))}`;
 }
 
 const NO_TROUBLE = 'no failures';

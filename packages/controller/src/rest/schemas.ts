@@ -265,6 +265,7 @@ export const runEvents = {
       elapsedUs: us,
       stageElapsedUs: us,
       stageLengthUs: us.nullable(),
+      targetPerS: z.number().nullable(),
       clients: count,
       connections: z.number(),
       totals: byMetric,

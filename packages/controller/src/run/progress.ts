@@ -1,5 +1,6 @@
 import { METRICS, type MetricName, type RunAggregate } from '@squall/core/metrics';
 import type { Plan } from '@squall/core/plan';
+import { targetPerS } from '@squall/core/schedule';
 import type { Load } from './load.ts';
 import type { Progress, ProgressTime } from './run-handle.ts';
 import type { Roster } from './roster.ts';
@@ -29,6 +30,7 @@ export function progressOf(scene: ProgressScene): Progress {
   return {
     stage: stage === null ? null : { index: stage.stage.index, name: stage.stage.name },
     ...clockOf(stage, load, nowUs),
+    targetPerS: targetOf(plan, stage, { load, nowUs }),
     elapsedUs: nowUs - startUs,
     clients: plan.groups.reduce((sum, group) => sum + group.clients, 0),
     connections: aggregate.gauge('connections'),
@@ -60,6 +62,15 @@ function clockOf(
     return { phase: 'prologue', stageElapsedUs: nowUs - enteredUs, stageLengthUs: null };
   }
   return { phase: 'main', stageElapsedUs: nowUs - clockUs, stageLengthUs: stage.stage.forUs };
+}
+
+function targetOf(
+  plan: Plan,
+  stage: StageRecord | null,
+  { load, nowUs }: Pick<ProgressScene, 'load' | 'nowUs'>,
+): number | null {
+  if (load.endUs !== null || stage === null || stage.clockUs === null) return null;
+  return targetPerS(plan, stage.stage, Math.max(0, nowUs - stage.clockUs));
 }
 
 function totalsOf(aggregate: RunAggregate): Partial<Record<MetricName, number>> {

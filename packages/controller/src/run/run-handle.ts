@@ -47,6 +47,8 @@ export interface Progress {
   /** µs since the stage's clock (or the prologue's start), and its length where that is known. */
   readonly stageElapsedUs: number;
   readonly stageLengthUs: number | null;
+  /** Messages a second that the stage is to send at this moment; null where it has no pace. */
+  readonly targetPerS: number | null;
   /** Clients of the plan, and connections now. */
   readonly clients: number;
   readonly connections: number;

@@ -17,5 +17,6 @@ export {
   stageNeeds,
   streamKey,
 } from './prologue.ts';
+export { churnTurns, type StreamLoad, streamLoad, targetPerS } from './planned-load.ts';
 export { spacingOf } from './spacing.ts';
 export { TopicRound } from './topic-round.ts';

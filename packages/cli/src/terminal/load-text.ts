@@ -43,21 +43,12 @@ function connectRow(
 
 function activityRow(activity: Activity, stage: Stage, group: Group): Row[] {
   switch (activity.kind) {
-    case 'publish': {
-      const { messages, peakPerS } = streamLoad(stage, group, activity);
-      const { subject } = group.publish[activity.stream] ?? { subject: group.name };
-      const { kind } = activity.pace;
-      const shape = kind === 'every' || kind === 'rate' || kind === 'max' ? '' : `, ${kind}`;
-      const rate = peakPerS === null ? 'as fast as it goes' : formatRate(peakPerS);
-      const isPeak = shape !== '' && peakPerS !== null;
-      const count = messages === null ? '–' : formatCount(messages);
-      return [['', subject, `publishes${shape}`, count, isPeak ? `up to ${rate}` : rate]];
-    }
+    case 'publish':
+      return [publishRow(activity, stage, group)];
     case 'churn': {
       const turns = churnTurns(stage, group, activity.ratePerS);
       const many = turns === null ? 'clients' : `${formatCount(turns)} times clients`;
-      const stay = formatDuration(activity.stayUs);
-      const what = `${many} connect, stay ${stay} and go`;
+      const what = `${many} connect, stay ${formatDuration(activity.stayUs)} and go`;
       return [['', group.name, what, '', formatRate(activity.ratePerS)]];
     }
     case 'takeover': {
@@ -68,15 +59,31 @@ function activityRow(activity: Activity, stage: Stage, group: Group): Row[] {
       return [dropRow(activity, group)];
     case 'subscribe':
     case 'unsubscribe':
-      return [
-        ['', group.subscribe[activity.entry]?.subject ?? group.name, `${activity.kind}s`, '', ''],
-      ];
+      return [plainRow(group.subscribe[activity.entry], `${activity.kind}s`)];
     case 'respond':
-      return [['', group.respond[activity.entry]?.subject ?? group.name, 'answers', '', '']];
+      return [plainRow(group.respond[activity.entry], 'answers')];
     case 'connect':
     case 'idle':
       return [];
   }
+}
+
+function plainRow(entry: { readonly subject: string } | undefined, what: string): Row {
+  return ['', entry?.subject ?? '', what, '', ''];
+}
+
+type Publish = Extract<Activity, { kind: 'publish' }>;
+
+function publishRow(activity: Publish, stage: Stage, group: Group): Row {
+  const { messages, peakPerS } = streamLoad(stage, group, activity);
+  const { kind } = activity.pace;
+  const isShaped = kind === 'ramp' || kind === 'steps' || kind === 'spike';
+  const what = isShaped ? `publishes, ${kind}` : 'publishes';
+  const count = messages === null ? '–' : formatCount(messages);
+  const [, who] = plainRow(group.publish[activity.stream], what);
+  if (peakPerS === null) return ['', who, what, count, 'as fast as it goes'];
+  const rate = formatRate(peakPerS);
+  return ['', who, what, count, isShaped ? `up to ${rate}` : rate];
 }
 
 function dropRow({ drop }: Extract<Activity, { kind: 'disconnect' }>, group: Group): Row {

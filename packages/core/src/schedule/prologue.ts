@@ -112,33 +112,56 @@ function makeStage(stage: Stage, states: readonly GroupState[], groups: readonly
   const connects = new Set<number>();
   const reconnects = new Set<number>();
   const churns = new Set<number>();
-  const subscribes: Entries = new Map();
-  const responds: Entries = new Map();
-  const requests: Entries = new Map();
+  const made = { subscribes: new Map(), responds: new Map(), requests: new Map() };
   for (const { group: index, activities } of stage.run) {
     const state = states[index];
-    if (state === undefined) continue;
+    const group = groups[index];
+    if (state === undefined || group === undefined) continue;
     if (activities.some(({ kind }) => kind === 'churn')) churns.add(index);
     if (activities.some(isReconnecting)) reconnects.add(index);
     if (!state.connected && !churns.has(index) && activities.some(needsConnection)) {
       connects.add(index);
       state.connected = true;
     }
-    for (const activity of activities) {
-      if (activity.kind === 'subscribe' && isNew(state.subscribed, activity.entry)) {
-        add(subscribes, index, activity.entry);
-      }
-      if (activity.kind === 'respond' && isNew(state.responding, activity.entry)) {
-        add(responds, index, activity.entry);
-      }
-      if (activity.kind === 'publish' && isRequesting(groups[index], activity.stream)) {
-        if (isNew(state.requesting, activity.stream)) add(requests, index, activity.stream);
-      }
-      if (activity.kind === 'unsubscribe') state.subscribed.delete(activity.entry);
-      if (activity.kind === 'disconnect') leave(state, activity);
-    }
+    for (const activity of activities) makeActivity(activity, { index, group, state, made });
   }
-  return { connects, reconnects, churns, subscribes, responds, requests };
+  return { connects, reconnects, churns, ...made };
+}
+
+interface Making {
+  readonly index: number;
+  readonly group: Group;
+  readonly state: GroupState;
+  /** What the stage makes, by the group's index. */
+  readonly made: Readonly<Record<'subscribes' | 'responds' | 'requests', Entries>>;
+}
+
+function makeActivity(activity: Activity, { index, group, state, made }: Making): void {
+  switch (activity.kind) {
+    case 'subscribe':
+      if (isNew(state.subscribed, activity.entry)) add(made.subscribes, index, activity.entry);
+      return;
+    case 'respond':
+      if (isNew(state.responding, activity.entry)) add(made.responds, index, activity.entry);
+      return;
+    case 'publish': {
+      const { stream } = activity;
+      const asks = (group.publish[stream]?.request ?? null) !== null;
+      if (asks && isNew(state.requesting, stream)) add(made.requests, index, stream);
+      return;
+    }
+    case 'unsubscribe':
+      state.subscribed.delete(activity.entry);
+      return;
+    case 'disconnect':
+      leave(state, activity);
+      return;
+    case 'connect':
+    case 'takeover':
+    case 'churn':
+    case 'idle':
+      return;
+  }
 }
 
 /** Notes the entry as held, and tells whether it was not before. */
@@ -150,10 +173,6 @@ function isNew(held: Set<number>, entry: number): boolean {
 
 function add(made: Entries, group: number, entry: number): void {
   made.set(group, (made.get(group) ?? new Set<number>()).add(entry));
-}
-
-function isRequesting(group: Group | undefined, stream: number): boolean {
-  return (group?.publish[stream]?.request ?? null) !== null;
 }
 
 /** Who goes for good gives up what it has subscribed to; who is to come back, or only a part, does not. */

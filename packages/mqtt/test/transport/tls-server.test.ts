@@ -166,6 +166,8 @@ describe.skipIf(noCertificates() !== null)('certificates and keys', () => {
     expect(() => createTlsContext({ ...none, cert: one.cert, key: other.key })).toThrow(
       /key values mismatch/,
     );
+    const locked = one.key.replaceAll('PRIVATE KEY', 'ENCRYPTED PRIVATE KEY');
+    expect(() => createTlsContext({ ...none, ...one, key: locked })).toThrow(/key .*is encrypted/);
     expect(() => createTlsContext({ ...none, ...one })).not.toThrow();
     authority.dispose();
   });

@@ -44,6 +44,11 @@ export function createTlsContext(material: TlsMaterial): SecureContext {
       `TLS: a client certificate needs both cert and key; ${cert === null ? 'cert' : 'key'} is missing`,
     );
   }
+  if (key?.includes('ENCRYPTED') === true) {
+    throw new Error(
+      'TLS: the key of the client certificate is encrypted: write it without its passphrase',
+    );
+  }
   const options: SecureContextOptions = {};
   if (ca !== null) options.ca = ca;
   if (cert !== null) options.cert = cert;

@@ -7,19 +7,30 @@ import { fileURLToPath } from 'node:url';
 const CONNECT_DEADLINE_MS = 60_000;
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Compiles the C control; null where there is no C compiler (the bench then says so). */
-export function compileEpollPublisher() {
+/** Compiles a control in C; null where there is no C compiler (the bench then says so). */
+export function compileControl(name) {
   mkdirSync(here('build'), { recursive: true });
-  const binary = here('build/epoll-publisher');
+  const binary = here(`build/${name}`);
   for (const compiler of ['cc', 'gcc', 'clang']) {
-    const built = spawnSync(compiler, ['-O2', '-o', binary, here('control/epoll-publisher.c')]);
+    const built = spawnSync(compiler, ['-O2', '-o', binary, here(`control/${name}.c`)]);
     if (built.status === 0) return binary;
   }
   return null;
 }
 
+export function compileEpollPublisher() {
+  return compileControl('epoll-publisher');
+}
+
 export function startEpollPublisher(binary, load) {
   return startControl(binary, argumentsOf(load));
+}
+
+/** Subscribers of one publisher, in C. */
+export function startEpollFanOut(binary, load) {
+  const { host, port, subscribers, everyMs, payloadBytes, qos } = load;
+  const args = [host, port, subscribers, everyMs, payloadBytes, qos];
+  return startControl(binary, args.map(String));
 }
 
 export function startMqttJsPublisher(load) {

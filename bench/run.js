@@ -2,6 +2,7 @@
 import { allocation } from './allocation.js';
 import { closedLoop } from './closed-loop.js';
 import { connections } from './connections.js';
+import { fanOut } from './fan-out.js';
 import { fleet } from './fleet.js';
 import { fold } from './fold.js';
 import { idle } from './idle.js';
@@ -15,6 +16,7 @@ const BENCHMARKS = {
   'publish-paced': publishPaced,
   'tls-publish': tlsPublish,
   'closed-loop': closedLoop,
+  'fan-out': fanOut,
   connections,
   allocation,
   idle,

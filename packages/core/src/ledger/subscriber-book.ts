@@ -222,9 +222,10 @@ export class SubscriberBook {
 
   /** What was sent before the connection began that resumed the session had been queued for it. */
   #whetherQueued(arrival: Arrival, stamp: StampReader): void {
-    const resumedUs = at(this.states.resumedUs, arrival.position);
-    if (resumedUs === 0 || stamp.clockDomain !== this.#ledger.clockDomain) return;
-    if (at(stamp.timesUs, SENT) < resumedUs) {
+    const { isResumed, resumedUs } = this.states;
+    if (at(isResumed, arrival.position) === 0) return;
+    if (stamp.clockDomain !== this.#ledger.clockDomain) return;
+    if (at(stamp.timesUs, SENT) < at(resumedUs, arrival.position)) {
       this.#count(arrival, QUEUED, stamp.subject);
     }
   }

@@ -30,10 +30,9 @@ export class SubscriptionStates {
   readonly sessionLostAt: Uint16Array;
   /** Sessions that should have been kept and were not, over all clients. */
   sessionsLost = 0;
-  /**
-   * When the connection began that resumed the client's session, raw µs: what was sent before had
-   * been queued. 0 where the connection resumed none.
-   */
+  /** 1 where the connection resumed the client's session. */
+  readonly isResumed: Uint8Array;
+  /** When it began, raw µs: what was sent before had been queued. */
   readonly resumedUs: Float64Array;
 
   readonly #ledger: SubscriberLedger;
@@ -58,6 +57,7 @@ export class SubscriptionStates {
     this.grantedUs = new Float64Array(clients);
     this.losses = new Uint16Array(clients);
     this.sessionLostAt = new Uint16Array(clients);
+    this.isResumed = new Uint8Array(clients);
     this.resumedUs = new Float64Array(clients);
     this.#goneUs = new Float64Array(clients);
     this.#lastAwayUs = new Float64Array(clients);
@@ -105,7 +105,7 @@ export class SubscriptionStates {
   disconnected(position: number): void {
     if (this.filters === 0) return;
     this.#lose(position);
-    this.resumedUs[position] = 0;
+    this.isResumed[position] = 0;
     if (at(this.#goneUs, position) === 0) this.#goneUs[position] = this.#nowUs();
   }
 
@@ -118,7 +118,8 @@ export class SubscriptionStates {
     const awayUs = this.#back(position);
     const before = at(this.#wasConnected, position) === 1;
     this.#wasConnected[position] = 1;
-    this.resumedUs[position] = sessionPresent ? this.#nowUs() : 0;
+    this.isResumed[position] = sessionPresent ? 1 : 0;
+    this.resumedUs[position] = this.#nowUs();
     if (sessionPresent || !before || awayUs >= keepsUs || !this.#holds(position)) return;
     this.sessionLostAt[position] = at(this.losses, position);
     this.sessionsLost += 1;

@@ -123,7 +123,7 @@ function shuffled<T>(list: readonly T[], seed: number): T[] {
     .map(({ value }) => value);
 }
 
-describe('the ledger of a simulated run', () => {
+describe('the ledger of a simulated run', { timeout: 30_000 }, () => {
   test('names exactly what went wrong, over any workers, pages of any length in any order', () => {
     fc.assert(
       fc.property(

@@ -9,7 +9,7 @@ import { DUE, STAMP_OK, StampReader } from '@squall/core/stamp';
 import type { InboundPublish } from '@squall/mqtt';
 import type { Meter } from '../measure/meter.ts';
 import type { PeerClocks } from './peer-clocks.ts';
-import { ARRIVED, BYTES_RECEIVED, CORRUPTED, DELIVERY_TIME, RECEIVED } from '../measure/series.ts';
+import { CORRUPTED, DELIVERY_TIME } from '../measure/series.ts';
 
 export interface ReceiverOptions {
   readonly runHash: number;
@@ -68,8 +68,6 @@ export class Receiver {
         ? this.#stamp.stage
         : this.#options.currentStage();
     const meter = this.#meterOf(entry, stage, qos === 0 ? 0 : qos === 1 ? 1 : 2);
-    meter.add(RECEIVED, 1);
-    meter.add(BYTES_RECEIVED, payloadLength);
     if (ours) this.#time(meter);
     arrival.position = position;
     arrival.entry = entry;
@@ -83,8 +81,8 @@ export class Receiver {
     arrival.payloadAt = payloadAt;
     arrival.payloadLength = payloadLength;
     const received = this.#options.book.receive(arrival, this.#stamp, outcome);
-    if (received === RECEIVED_AWAITED) meter.add(ARRIVED, 1);
-    else if (received === RECEIVED_CORRUPTED) meter.add(CORRUPTED, 1);
+    meter.received(payloadLength, received === RECEIVED_AWAITED ? 1 : 0);
+    if (received === RECEIVED_CORRUPTED) meter.add(CORRUPTED, 1);
   }
 
   /** Moments of one clock are subtracted as they are; those of another host's are converted first. */

@@ -10,10 +10,13 @@ import { at, item } from '../element.ts';
 import { MAX_REASONS } from '../limits.ts';
 import type { HistogramPool } from './histogram-pool.ts';
 import {
+  ARRIVED,
+  BYTES_RECEIVED,
   COUNTER_NAMES,
   type FailureMetric,
   GAUGE_NAMES,
   type MeterKind,
+  RECEIVED,
   SHOWN_FROM_START,
   TIME_NAMES,
 } from './series.ts';
@@ -48,6 +51,17 @@ export class Meter {
 
   add(counter: number, n: number): void {
     this.#counts[counter] = at(this.#counts, counter) + n;
+  }
+
+  /**
+   * A message was received; `arrived` is 1 for one that the end of a run waits for, else 0. One call and
+   * not three: what V8 does not inline, it calls with boxed numbers.
+   */
+  received(bytes: number, arrived: number): void {
+    const counts = this.#counts;
+    counts[RECEIVED] = (counts[RECEIVED] ?? 0) + 1;
+    counts[BYTES_RECEIVED] = (counts[BYTES_RECEIVED] ?? 0) + bytes;
+    counts[ARRIVED] = (counts[ARRIVED] ?? 0) + arrived;
   }
 
   /**

@@ -1,0 +1,230 @@
+/*
+ * The control of the fan-out benchmark: what the kernel charges for subscribers that only count.
+ *
+ * One thread, one epoll set. One connection publishes at a steady pace, all others subscribe to its
+ * topic: one read(2) a wake-up, packets told apart by their fixed headers, one write(2) a read with the
+ * PUBACKs where the QoS is 1. Nothing else: no stamp, no ledger, no histogram.
+ *
+ *   epoll-fan-out HOST PORT SUBSCRIBERS EVERY_MS PAYLOAD_BYTES QOS
+ *
+ * Prints "connected" when every subscriber has its SUBACK, then publishes. Each line on standard input is
+ * answered by one line {"received":N,"cpuUs":N} taken at that moment; end of input ends it.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MAX_CLIENTS = 15000, READ_BYTES = 65536, MAX_PACKET = 4096, KEPT_BYTES = 4096, EVENTS = 1024 };
+
+struct client {
+  int fd;
+  /* What came of a packet that was not whole yet. */
+  int kept;
+  unsigned char bytes[KEPT_BYTES];
+};
+
+static struct client *clients;
+static unsigned char packet[MAX_PACKET];
+static unsigned char input[KEPT_BYTES + READ_BYTES];
+static unsigned char acks[READ_BYTES];
+static uint64_t received;
+static const char *TOPIC = "bench/fan-out/c";
+
+static void die(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+static uint64_t now_us(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+static uint64_t cpu_us(void) {
+  struct rusage u;
+  getrusage(RUSAGE_SELF, &u);
+  return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000u +
+         (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+static int connect_client(int index, const struct sockaddr_in *address) {
+  unsigned char connect_packet[64];
+  unsigned char connack[4];
+  char id[32];
+  int id_length = snprintf(id, sizeof id, "fan-c-%d", index);
+  unsigned char *p = connect_packet;
+  *p++ = 0x10;
+  *p++ = (unsigned char)(12 + id_length);
+  memcpy(p, "\0\4MQTT\4\2\0\0\0", 11); /* protocol 4, clean session, no keep-alive */
+  p += 11;
+  *p++ = (unsigned char)id_length;
+  memcpy(p, id, (size_t)id_length);
+  p += id_length;
+
+  int fd = socket(AF_INET, SOCK_STREAM, 0);
+  int one = 1;
+  if (fd < 0) die("socket");
+  if (connect(fd, (const struct sockaddr *)address, sizeof *address) < 0) die("connect");
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  if (write(fd, connect_packet, (size_t)(p - connect_packet)) != p - connect_packet) die("CONNECT");
+  if (read(fd, connack, 4) != 4 || connack[3] != 0) die("CONNACK");
+  return fd;
+}
+
+static void subscribe(int fd, int qos) {
+  unsigned char suback[5];
+  size_t topic_length = strlen(TOPIC);
+  size_t at = 0;
+  packet[at++] = 0x82;
+  packet[at++] = (unsigned char)(2 + 2 + topic_length + 1);
+  packet[at++] = 0;
+  packet[at++] = 1;
+  packet[at++] = 0;
+  packet[at++] = (unsigned char)topic_length;
+  memcpy(packet + at, TOPIC, topic_length);
+  at += topic_length;
+  packet[at++] = (unsigned char)qos;
+  if (write(fd, packet, at) != (ssize_t)at) die("SUBSCRIBE");
+  if (read(fd, suback, 5) != 5 || suback[0] != 0x90) die("SUBACK");
+  fcntl(fd, F_SETFL, O_NONBLOCK);
+}
+
+static size_t build_publish(int payload_bytes, int qos, size_t *id_at) {
+  size_t topic_length = strlen(TOPIC);
+  size_t remaining = 2 + topic_length + (qos ? 2 : 0) + (size_t)payload_bytes;
+  size_t at = 0;
+  packet[at++] = (unsigned char)(0x30 | (qos << 1));
+  do {
+    unsigned char byte = remaining % 128;
+    remaining /= 128;
+    packet[at++] = (unsigned char)(remaining ? byte | 0x80 : byte);
+  } while (remaining);
+  packet[at++] = 0;
+  packet[at++] = (unsigned char)topic_length;
+  memcpy(packet + at, TOPIC, topic_length);
+  at += topic_length;
+  *id_at = at;
+  if (qos) at += 2;
+  memset(packet + at, 'x', (size_t)payload_bytes);
+  return at + (size_t)payload_bytes;
+}
+
+/* Handles what lies in `input`, and gives how many bytes of it were whole packets. */
+static int take_packets(int length, size_t *ack_length) {
+  int at = 0;
+  while (at + 2 <= length) {
+    int remaining = 0;
+    int shift = 0;
+    int body = at + 1;
+    for (;;) {
+      if (body >= length) return at;
+      unsigned char byte = input[body++];
+      remaining |= (byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+      shift += 7;
+    }
+    if (body + remaining > length) return at;
+    if (input[at] >> 4 == 3) {
+      received++;
+      if ((input[at] >> 1) & 3) {
+        int id_at = body + 2 + (input[body] << 8 | input[body + 1]);
+        acks[(*ack_length)++] = 0x40;
+        acks[(*ack_length)++] = 2;
+        acks[(*ack_length)++] = input[id_at];
+        acks[(*ack_length)++] = input[id_at + 1];
+      }
+    }
+    at = body + remaining;
+  }
+  return at;
+}
+
+static void read_messages(struct client *c) {
+  size_t ack_length = 0;
+  memcpy(input, c->bytes, (size_t)c->kept);
+  ssize_t n = read(c->fd, input + c->kept, READ_BYTES);
+  if (n <= 0) {
+    if (n < 0 && errno == EAGAIN) return;
+    fprintf(stderr, "a connection was closed\n");
+    exit(1);
+  }
+  int length = c->kept + (int)n;
+  int taken = take_packets(length, &ack_length);
+  c->kept = length - taken;
+  if (c->kept > KEPT_BYTES) die("a packet is too long");
+  memcpy(c->bytes, input + taken, (size_t)c->kept);
+  if (ack_length > 0 && write(c->fd, acks, ack_length) != (ssize_t)ack_length) die("PUBACK");
+}
+
+static void answer_marks(void) {
+  char line[64];
+  ssize_t n = read(0, line, sizeof line);
+  if (n == 0) exit(0);
+  printf("{\"received\":%llu,\"cpuUs\":%llu}\n", (unsigned long long)received,
+         (unsigned long long)cpu_us());
+  fflush(stdout);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 7) {
+    fprintf(stderr, "usage: epoll-fan-out HOST PORT SUBSCRIBERS EVERY_MS PAYLOAD_BYTES QOS\n");
+    return 2;
+  }
+  int count = atoi(argv[3]);
+  uint64_t every_us = (uint64_t)atoi(argv[4]) * 1000u;
+  int qos = atoi(argv[6]);
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[2]))};
+  if (count < 1 || count > MAX_CLIENTS || inet_pton(AF_INET, argv[1], &address.sin_addr) != 1) return 2;
+
+  clients = calloc((size_t)count + 1, sizeof *clients);
+  if (clients == NULL) die("calloc");
+  int epoll = epoll_create1(0);
+  struct epoll_event event = {.events = EPOLLIN, .data.u32 = MAX_CLIENTS};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, 0, &event);
+  /* The last one publishes: what it reads are PUBACKs, which count nothing. */
+  for (int i = 0; i <= count; i++) {
+    clients[i].fd = connect_client(i, &address);
+    if (i < count) subscribe(clients[i].fd, qos);
+    event.data.u32 = (uint32_t)i;
+    epoll_ctl(epoll, EPOLL_CTL_ADD, clients[i].fd, &event);
+  }
+  fcntl(clients[count].fd, F_SETFL, O_NONBLOCK);
+  size_t id_at;
+  size_t length = build_publish(atoi(argv[5]), qos, &id_at);
+  printf("connected\n");
+  fflush(stdout);
+
+  uint64_t start = now_us();
+  uint64_t tick = 0;
+  uint16_t packet_id = 0;
+  struct epoll_event events[EVENTS];
+  for (;;) {
+    while (start + tick * every_us <= now_us()) {
+      if (++packet_id == 0) packet_id = 1;
+      if (qos) {
+        packet[id_at] = (unsigned char)(packet_id >> 8);
+        packet[id_at + 1] = (unsigned char)packet_id;
+      }
+      if (write(clients[count].fd, packet, length) != (ssize_t)length) die("PUBLISH");
+      tick++;
+    }
+    int n = epoll_wait(epoll, events, EVENTS, 1);
+    for (int i = 0; i < n; i++) {
+      if (events[i].data.u32 == MAX_CLIENTS) answer_marks();
+      else read_messages(&clients[events[i].data.u32]);
+    }
+  }
+}

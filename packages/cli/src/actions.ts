@@ -90,7 +90,7 @@ function hostActions(
   return {
     doctor: async (plan, options) => {
       const { doctorCommand } = await import('./commands/doctor.ts');
-      exitWith(doctorCommand(plan, options, terminal));
+      exitWith(await doctorCommand(plan, options, terminal));
     },
     agent: async (options) => {
       const { agentCommand } = await import('./commands/agent.ts');

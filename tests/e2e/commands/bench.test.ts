@@ -3,11 +3,12 @@ import path from 'node:path';
 import { test } from 'vitest';
 import { brokerTest } from '../../fixtures/broker-test.ts';
 import { endProgram } from '../../fixtures/process.ts';
-import { reportOf, squall, startSquall } from '../../fixtures/squall.ts';
+import { SecuredBroker, securedBrokerMissing } from '../../fixtures/secured-broker.ts';
+import { reportOf, squall, startSquall, Workspace } from '../../fixtures/squall.ts';
 
 /** The command lines of the published fan-out test, smaller: one node, a fiftieth of the clients. */
-const SUBSCRIBE = '-h 127.0.0.1 -p PORT -c 100 -i 5 -t test/%i -q 1 -V 4';
-const PUBLISH = '-h localhost -p PORT -c 40 -i 10 -I 10 -t test/%i -q 1 -V 4';
+const SUBSCRIBE = '-h 127.0.0.1 -p PORT -c 100 -i 5 -t test/%i -q 1';
+const PUBLISH = '-h localhost -p PORT -c 40 -i 10 -I 10 -t test/%i -q 1';
 
 function words(line: string, port: number): string[] {
   return line.replace('PORT', String(port)).split(' ');
@@ -70,6 +71,43 @@ brokerTest.concurrent(
     expect(reportOf(result).groups['clients']?.counters).toMatchObject({ connected: 20 });
   },
 );
+
+test.concurrent('TLS with a client certificate, WebSocket, QoS 2, source addresses and kept sessions, by their flags', async ({
+  expect,
+  skip,
+}) => {
+  const missing = securedBrokerMissing();
+  if (missing !== null) skip(missing);
+  const broker = await SecuredBroker.start();
+  const workspace = new Workspace();
+  broker.giveAuthority(workspace.folder);
+  broker.giveIdentities(workspace.folder, 1);
+  const file = (name: string) => path.join(workspace.folder, name);
+  const authority = ['--cacertfile', file('ca.pem')];
+  const identity = ['--certfile', file('certs/1.pem'), '--keyfile', file('certs/1.key')];
+  const common = '-c 4 -R 500 -I 50 -q 2 -L 40 -t shared/bench/%i'.split(' ');
+  const lines = [
+    ['-p', `${broker.ports.strict}`, '--ssl-version', 'tlsv1.2', ...authority, ...identity],
+    ['-p', `${broker.ports.ws}`, '--ws', '--ifaddr', '127.0.0.2,127.0.0.3'],
+    ['-p', `${broker.ports.wss}`, '--ws', '-S', '-C', 'false', '-x', '60', '--prefix', 'kept'],
+  ];
+  const results = await Promise.all(
+    lines.map((line) => {
+      const out = workspace.out();
+      return startSquall(['bench', 'pub', ...common, ...line, '--out', out], out).result;
+    }),
+  );
+  for (const result of results) {
+    expect(result.code, result.output).toBe(0);
+    expect(reportOf(result).groups['publishers']?.counters).toMatchObject({
+      connected: 4,
+      sent: 40,
+      acked: 40,
+    });
+  }
+  workspace.dispose();
+  await broker.dispose();
+}, 90_000);
 
 test.concurrent('flags that cannot be had are refused by name', async ({ expect }) => {
   const quic = await squall(['bench', 'pub', '-t', 'a', '--quic', 'true']);

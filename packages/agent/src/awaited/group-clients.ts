@@ -69,6 +69,11 @@ export class GroupClients {
     return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
   }
 
+  /** With `spread: first`, the client turns to the next address. @returns whether there is one. */
+  moveOn(position: number): boolean {
+    return this.#routes.attemptFailed(position);
+  }
+
   /** As the load connects. @throws Error or SquallError for what the client lacks. */
   connectOptions(position: number): ConnectOptions {
     return { ...this.#routes.route(position), ...this.#introductions.of(position, null) };

@@ -162,6 +162,7 @@ function cores(host: HostReading, needs: ShareNeeds): HostFinding {
   if (load === null) {
     return coresFinding({ is, needs: 'as many as the broker takes: the load is unpaced' });
   }
+  if (load === 0) return coresFinding({ is, needs: 'few: nothing is published' });
   const wanted = (load * MESSAGE_CPU_US) / 1e6 / BUSY_SHARE;
   const text = `about ${round(wanted)} for ${show(Math.round(load))} messages a second sent`;
   if (wanted > there) {

@@ -41,6 +41,17 @@ export class TrialGroup {
     return this.#clients.clientId(0);
   }
 
+  /** Addresses that a client may try. */
+  get addresses(): number {
+    const { spread, urls } = this.#clients.target;
+    return spread === 'first' ? urls.length : 1;
+  }
+
+  /** Turns to the next address. */
+  moveOn(): void {
+    this.#clients.moveOn(0);
+  }
+
   get address(): string {
     return this.#clients.address(0);
   }

@@ -147,18 +147,27 @@ class Trial {
     await Promise.all(this.#alive().map(({ place, made }) => step(place, made)));
   }
 
+  /** With `spread: first` the next address is tried where one fails, as the load does. */
   async #connect(place: Place, made: TrialGroup): Promise<void> {
-    const timeoutUs = this.#limits.connectMs * 1_000;
-    const startedMs = performance.now();
-    const outcome = await guarded(() =>
-      place.clients.connect(place.slot, made.connectOptions(timeoutUs)),
-    );
-    const tookMs = Math.max(1, Math.round(performance.now() - startedMs));
-    place.steps.push(
-      outcome.ok
-        ? done('connect', `MQTT ${made.version}, ${tookMs} ms`)
-        : failed('connect', outcome.reason, explainConnect(outcome.reason)),
-    );
+    const timeoutUs = (this.#limits.connectMs * 1_000) / made.addresses;
+    const reasons: string[] = [];
+    for (let attempt = 1; attempt <= made.addresses; attempt++) {
+      const startedMs = performance.now();
+      const outcome = await guarded(() =>
+        place.clients.connect(place.slot, made.connectOptions(timeoutUs)),
+      );
+      if (outcome.ok) {
+        const tookMs = Math.max(1, Math.round(performance.now() - startedMs));
+        const before = reasons.length === 0 ? '' : `, after ${reasons.join(', ')}`;
+        place.steps.push(done('connect', `MQTT ${made.version}, ${tookMs} ms${before}`));
+        return;
+      }
+      reasons.push(`${outcome.reason} at ${made.address}`);
+      if (made.addresses > 1) made.moveOn();
+      else reasons[0] = outcome.reason;
+    }
+    const [first = ''] = reasons;
+    place.steps.push(failed('connect', reasons.join('; '), explainConnect(first)));
   }
 
   async #subscribe(place: Place, made: TrialGroup): Promise<void> {

@@ -57,8 +57,10 @@ async function connect(
   const shortRun = `try${Math.random()
     .toString(36)
     .slice(2, 2 + TRIAL_DIGITS)}`;
+  const startedMs = performance.now();
   const trials = await tryPlan({ plan, secrets, ...material, shortRun });
-  terminal.print(trialText(trials, terminal.style));
+  const tookUs = (performance.now() - startedMs) * 1_000;
+  terminal.print(trialText({ trials, tookUs }, terminal.style));
   return trialExitCode(trials);
 }
 

@@ -6,6 +6,7 @@ import {
   type HostReading,
   readHost,
   tuningScript,
+  withOwnSources,
 } from '@squall/agent/host';
 import { SquallError } from '@squall/core/errors';
 import { type AgentShare, split } from '@squall/core/partition';
@@ -36,19 +37,19 @@ export interface DoctorOptions {
  * @returns the exit code: 113 where an agent here would refuse its share.
  * @throws PlanRefused. @throws SquallError SQ_USAGE for options that contradict each other.
  */
-export function doctorCommand(
+export async function doctorCommand(
   file: string | undefined,
   options: DoctorOptions,
   terminal: Terminal,
-): number {
+): Promise<number> {
   if (options.fix && options.apply !== true) {
     terminal.print(tuningScript());
     return EXIT.ok;
   }
   if (options.apply) return applyScript(options, terminal);
   const host = readHost();
-  const work = file === undefined ? null : workOf(file, options);
-  const findings = examineHost({ host, work });
+  const work = file === undefined ? null : await workOf(file, options);
+  const findings = [...sourceFindings(work), ...examineHost({ host, work })];
   const about = aboutHost(host, work);
   if (options.json) terminal.print(`${JSON.stringify({ ...about, findings }, null, 2)}\n`);
   else terminal.print(doctorText({ about, findings, style: terminal.style }));
@@ -61,17 +62,20 @@ interface Work {
   readonly workers: number;
   /** Of the agents that are on this host. */
   readonly shares: readonly AgentShare[];
+  /** Groups whose source addresses this host has none of. */
+  readonly noSources: readonly string[];
 }
 
-function workOf(file: string, options: DoctorOptions): Work {
+async function workOf(file: string, options: DoctorOptions): Promise<Work> {
   // Asked where the plan is to be run, perhaps before its secrets are there.
-  const { plan } = loadPlan({
+  const { plan: asWritten } = loadPlan({
     file,
     vars: options.var,
     scale: options.scale,
     env: process.env,
     missingEnv: 'warning',
   });
+  const { plan, problems: noSources } = await withOwnSources(asWritten);
   const agents = options.agents ?? plan.limits.agents.count ?? 1;
   const here = options.agentsHere ?? 1;
   if (here > agents) {
@@ -86,7 +90,18 @@ function workOf(file: string, options: DoctorOptions): Work {
   }));
   const sizes = plan.groups.map(({ clients }) => clients);
   // The first ones get what does not divide: their share is the largest.
-  return { plan, agents, workers, shares: split(sizes, weights).slice(0, here) };
+  return { plan, agents, workers, shares: split(sizes, weights).slice(0, here), noSources };
+}
+
+function sourceFindings(work: Work | null): HostFinding[] {
+  return (work?.noSources ?? []).map((why) => ({
+    check: 'source addresses',
+    state: 'fail',
+    is: 'none of them is an address of this host',
+    needs: 'one at least',
+    why,
+    mend: [],
+  }));
 }
 
 interface About {

@@ -1,15 +1,22 @@
 import type { GroupTrial, TrialStep } from '@squall/agent/trial';
+import { formatDuration } from '@squall/core/units';
 import { EXIT } from '../exit-codes.ts';
 import type { Style } from './style.ts';
 
+export interface Trial {
+  readonly trials: readonly GroupTrial[];
+  readonly tookUs: number;
+}
+
 /** What a trial found: a line a step, and of the first failure what it means. */
-export function trialText(trials: readonly GroupTrial[], style: Style): string {
+export function trialText({ trials, tookUs }: Trial, style: Style): string {
   const lines = trials.flatMap(({ group, client, address, steps }) => [
     '',
     `${style.bold(group)}  ${style.dim(`${client} at ${address}`)}`,
     ...steps.map((step) => stepLine(step, style)),
   ]);
-  return `${[...lines, '', ...conclusion(trials, style)].join('\n')}\n`;
+  const took = `tried in ${formatDuration(Math.round(tookUs / 1_000) * 1_000)}`;
+  return `${[...lines, '', ...conclusion(trials, style), style.dim(took)].join('\n')}\n`;
 }
 
 /** 99: the broker does not do what the plan wants. 112: something could not be seen. */

@@ -168,11 +168,10 @@ describe('the plan that a command line stands for', () => {
   });
 
   it('writes down what other brokers, transports and versions want', () => {
-    const { text } = plan(
-      'pub',
+    const line =
       '-h a,b -p 8883 -t t -S --ws --cacertfile ca.pem --certfile c.pem --keyfile k.pem ' +
-        '--ssl-version tlsv1.3 --ifaddr 127.0.0.2,127.0.0.3 -x 60 -C false -r -q 2',
-    );
+      '--ssl-version tlsv1.3 --ifaddr 127.0.0.2,127.0.0.3 -x 60 -C false -r -q 2 -w --max-random-wait 9';
+    const { text } = plan('pub', line);
     expect(text).toContain('urls: ["wss://a:8883/mqtt", "wss://b:8883/mqtt"]');
     expect(text).toContain('spread: round-robin');
     expect(text).toContain(`ca: ${JSON.stringify(path.resolve('ca.pem'))}`);
@@ -184,6 +183,14 @@ describe('the plan that a command line stands for', () => {
     expect(text).toContain('qos: 2');
     expect(text).toContain('retain: true');
     expect(plan('conn', '-S').text).toContain('verify: false');
+    const { group, target } = normal('pub', line);
+    expect(target).toMatchObject({ version: '5', tls: { minVersion: 'TLSv1.3', verify: true } });
+    expect(target.urls[1]).toMatchObject({ scheme: 'wss', host: 'b', port: 8883, path: '/mqtt' });
+    expect(group).toMatchObject({
+      sourceAddresses: ['127.0.0.2', '127.0.0.3'],
+      connect: { cleanStart: false, sessionExpiryS: 60 },
+      publish: [{ qos: 2, retain: true, phase: 'random' }],
+    });
   });
 
   it('names what means nothing here, with the reason, in notes and in the plan', () => {
@@ -210,6 +217,9 @@ describe('the plan that a command line stands for', () => {
     );
     expect(plan('pub', '-t a -m hello').text).toContain('payload: { text: hello }');
     const { text } = plan('pub', `-t a -s 11 -m template://${file}`);
+    expect(normal('pub', `-t a -m template://${file}`).group.publish[0]?.payload.kind).toBe(
+      'template',
+    );
     expect(text).toContain(
       JSON.stringify(
         '{"t":{{now}},"us":{{now}}000,"id":"{{uuid}}{{uuid}}","r":"{{random 100000000 999999999}}{{random 10 99}}"}',
@@ -244,6 +254,7 @@ describe('the plan that a command line stands for', () => {
       }),
     );
     const { text } = plan('pub', `--topics-payload ${file} -V 4`);
+    expect(normal('pub', `--topics-payload ${file}`).group.publish).toHaveLength(2);
     expect(text).toContain('topic: "one/{{n}}", qos: 1, every: 100ms, inflight: 1');
     expect(text).toContain('\\"timestamp\\":{{now}}000}');
     expect(text).toContain('x'.repeat(4_096));

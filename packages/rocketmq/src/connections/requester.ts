@@ -68,12 +68,14 @@ export class Requester implements ConnectionEvents {
    * @throws RocketmqError CONNECT, TIMEOUT, CLOSED, HEADER
    */
   async ask(address: string, parts: RequestParts): Promise<RemotingCommand> {
-    const connection = await this.#opening(address).opened;
-    return answerOf(
-      connection,
-      signedRequest(parts, this.#options.signer),
-      this.#options.requestTimeoutUs,
-    );
+    try {
+      return await this.#askOnce(address, parts);
+    } catch (error) {
+      // A server closes a connection that was idle for two minutes, perhaps as we ask: what is asked
+      // here may be asked twice.
+      if (!(error instanceof RocketmqError) || error.code !== 'CLOSED') throw error;
+      return this.#askOnce(address, parts);
+    }
   }
 
   /** To be called some times a second. */
@@ -106,6 +108,12 @@ export class Requester implements ConnectionEvents {
 
   requested(): boolean {
     return false;
+  }
+
+  async #askOnce(address: string, parts: RequestParts): Promise<RemotingCommand> {
+    const { signer, requestTimeoutUs } = this.#options;
+    const connection = await this.#opening(address).opened;
+    return answerOf(connection, signedRequest(parts, signer), requestTimeoutUs);
   }
 
   #opening(address: string): Opening {

@@ -170,7 +170,7 @@ export class Producer implements BrokerSocketsEvents, RouteListener, SettlementS
 
   opened(address: string, index: number): void {
     this.#queues.setConnection(address, index, this.#parts.shared.connection(address, index));
-    if (this.#transactions !== null) this.#heartbeat(address);
+    this.#heartbeat(address, index);
     this.#handlers.connected?.(address);
   }
 
@@ -197,7 +197,9 @@ export class Producer implements BrokerSocketsEvents, RouteListener, SettlementS
 
   tick(): void {
     if (this.#parts.nowUs() < this.#heartbeatDueUs) return;
-    for (const address of this.#queues.addresses) this.#heartbeat(address);
+    for (const address of this.#queues.addresses) {
+      for (let i = 0; i < this.#parts.socketsPerBroker; i += 1) this.#heartbeat(address, i);
+    }
   }
 
   /** Sends nothing more; requests under way are not awaited. */
@@ -289,7 +291,7 @@ export class Producer implements BrokerSocketsEvents, RouteListener, SettlementS
     });
     this.#parts.shared.keep(this, this.#queues.addresses);
     this.#connect();
-    if (this.#transactions !== null) this.#heartbeatDueUs = 0;
+    this.#heartbeatDueUs = 0;
   }
 
   #newQueues(queues: ReturnType<typeof writableQueues>, first: number): WriteQueues {
@@ -311,8 +313,11 @@ export class Producer implements BrokerSocketsEvents, RouteListener, SettlementS
     return queue === undefined ? null : this.#parts.shared.connection(queue.address);
   }
 
-  /** Brokers ask a group about its half messages over a connection that announced it. */
-  #heartbeat(address: string): void {
+  /**
+   * Keeps a socket alive, which is closed after two minutes of silence; and brokers ask a group about
+   * its half messages over a connection that announced it.
+   */
+  #heartbeat(address: string, index: number): void {
     this.#heartbeatDueUs = this.#parts.nowUs() + HEARTBEAT_US;
     const body = {
       clientID: this.#parts.clientId,
@@ -322,7 +327,7 @@ export class Producer implements BrokerSocketsEvents, RouteListener, SettlementS
     const parts = { code: RequestCode.heartbeat, body: Buffer.from(JSON.stringify(body)) };
     const command = signedRequest(parts, this.#parts.signer);
     this.#parts.shared
-      .connection(address)
+      .connection(address, index)
       ?.postCommand(command, HEARTBEAT_IGNORED, this.#parts.requestTimeoutUs);
   }
 }

@@ -78,8 +78,8 @@ describe('a run in one worker', () => {
     run.runTo(0.5e6);
     const { load } = run;
     const handlers = run.clients[0]?.handlers;
-    handlers?.onPuback(3, 77);
-    handlers?.onPuback(3, 78);
+    handlers?.onPuback(3, 77, 0);
+    handlers?.onPuback(3, 78, 0);
     handlers?.onSuback(4, { packetId: 9, bytes: Buffer.from([1]), codesAt: 0, codesLength: 1 });
     run.advance(1, 1e6);
     run.runTo(4e6);

@@ -9,6 +9,8 @@ import type { ProtocolVersion } from '../src/codec/protocol-version.ts';
 import { PacketFramer } from '../src/codec/packet-framer.ts';
 import { type ClientHandlers, InflightTable, readMonotonicUs } from '../src/index.ts';
 import type { Transport } from '../src/transport/transport.ts';
+import { FrameReader } from '../src/transport/ws/frame-reader.ts';
+import { writeFrame } from '../src/transport/ws/frame-writer.ts';
 import { message } from './fixture/options.ts';
 
 const CLIENTS = 100;
@@ -74,6 +76,29 @@ test('reading the clock allocates nothing', () => {
     for (let n = 0; n < MESSAGES; n += 1) readMonotonicUs(moment);
   };
   expect(isQuiet(round)).toBe(true);
+});
+
+describe('frames of a WebSocket', () => {
+  test('are written and read without an allocation', () => {
+    const slab = Buffer.alloc(1_024);
+    const publish = Buffer.alloc(240, 'x');
+    const frame = { opcode: 2, payload: publish };
+    const read = Buffer.alloc(64 * 1024);
+    const puback = Buffer.from([0x82, 4, 0x40, 2, 0, 1]);
+    const reader = new FrameReader({ pinged: () => undefined });
+    let carried = 0;
+    expect(
+      isQuiet(() => {
+        for (let n = 0; n < MESSAGES; n += 1) {
+          writeFrame(slab, n % 100, frame);
+          puback.copy(read);
+          carried += reader.read(read, puback.length);
+        }
+      }),
+    ).toBe(true);
+    expect(carried % (4 * MESSAGES)).toBe(0);
+    expect(reader.fault).toBeNull();
+  });
 });
 
 describe('the path of a message, publish to its last acknowledgement', () => {

@@ -84,7 +84,7 @@ export class InboundPackets implements PacketSink {
     const type = header >> 4;
     if (byteAt(this.#table.phase, slot) !== Phase.connected) {
       if (this.#mayBeFirst(type)) return true;
-      this.#control.giveUp(slot, NOT_CONNACK);
+      this.#control.giveUp(slot, notConnack(header));
       return false;
     }
     if (this.#wire.mayReceive(type)) return true;
@@ -103,7 +103,7 @@ export class InboundPackets implements PacketSink {
 
   #first(slot: number, view: PacketView): void {
     if (!this.#mayBeFirst(view.header >> 4)) {
-      this.#control.giveUp(slot, NOT_CONNACK);
+      this.#control.giveUp(slot, notConnack(view.header));
       return;
     }
     const packet = this.#decode(slot, view);
@@ -294,8 +294,17 @@ function noPublish(): ReceivedPublish {
   };
 }
 
+/** First bytes of other protocols: an alert of TLS (RFC 8446, 5.1), "HTTP/". */
+const TLS_ALERT = 0x15;
+const LETTER_H = 0x48;
+
 /** A peer that does not speak MQTT at all ends with this, too. */
-const NOT_CONNACK = protocolError('first packet is not CONNACK [MQTT-3.2.0-1]');
+function notConnack(header: number): string {
+  const what = 'first packet is not CONNACK [MQTT-3.2.0-1]';
+  if (header === TLS_ALERT) return protocolError(`${what}: the port speaks TLS`);
+  return protocolError(header === LETTER_H ? `${what}: the port speaks HTTP` : what);
+}
+
 const BEYOND_RECEIVE_MAXIMUM = protocolError(
   'more QoS 2 messages than the receive maximum [MQTT-3.3.4-9]',
 );

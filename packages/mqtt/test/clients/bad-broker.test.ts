@@ -85,11 +85,13 @@ describe('a connection that does not come to be', () => {
     expect((await recorder.first('onConnectFailed')).reason).toBe('connection reset');
   });
 
-  test('the peer speaks another protocol', async () => {
-    const recorder = await attempt((socket) => {
-      socket.write('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
-    });
-    expect((await recorder.first('onConnectFailed')).reason).toMatch(/^protocol error: .*CONNACK/);
+  test.each([
+    ['HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), /CONNACK .*: the port speaks HTTP$/],
+    ['TLS', Buffer.from([0x15, 3, 3, 0, 2, 2, 70]), /CONNACK .*: the port speaks TLS$/],
+    ['another protocol', Buffer.from('SSH-2.0-OpenSSH\r\n'), /^protocol error: .*CONNACK/],
+  ])('the peer speaks %s', async (_what, bytes, reason) => {
+    const recorder = await attempt((socket) => socket.write(bytes));
+    expect((await recorder.first('onConnectFailed')).reason).toMatch(reason);
   });
 
   test('a session is present though a clean one was asked for', async () => {

@@ -1,7 +1,7 @@
 import { TransportFault } from '../transport.ts';
 
 /** How every reason of TLS begins. */
-export const TLS = 'TLS: ';
+const TLS = 'TLS: ';
 
 /**
  * Reasons of OpenSSL and Node by their code: of ours for the broker's certificate, of the broker's

@@ -13,7 +13,7 @@ export const Opcode = {
 } as const;
 
 /** A control frame's payload (RFC 6455, 5.5). */
-export const CONTROL_BYTES_MAX = 125;
+const CONTROL_BYTES_MAX = 125;
 /** What a frame may announce. Frames are never gathered, so it bounds no memory, only nonsense. */
 const FRAME_BYTES_MAX = 2 ** 40;
 /** Below this, a loop moves bytes faster than a call into the engine does. */

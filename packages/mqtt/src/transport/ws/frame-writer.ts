@@ -8,7 +8,7 @@ const KEYS = 2_048;
 const FINAL = 0x80;
 const MASKED = 0x80;
 /** The longest header: two bytes, eight of length, four of the key. */
-export const HEADER_BYTES_MAX = 14;
+const HEADER_BYTES_MAX = 14;
 
 const keys = new Uint32Array(KEYS);
 let used = KEYS;

@@ -1,5 +1,5 @@
 /** How every reason of WebSocket begins. */
-export const WEBSOCKET = 'WebSocket: ';
+const WEBSOCKET = 'WebSocket: ';
 
 /** Why an upgrade came to nothing (RFC 6455, 4.1). */
 export const UPGRADE_REASONS = {

@@ -15,7 +15,12 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const bin = (tool) => path.join(root, 'node_modules', '.bin', tool);
 
 /** Debian packages with the servers that the tests start, by the program that proves each there. */
-const SERVERS = { mosquitto: 'mosquitto', 'redis-server': 'redis-server', promtool: 'prometheus' };
+const SERVERS = {
+  mosquitto: 'mosquitto',
+  'redis-server': 'redis-server',
+  promtool: 'prometheus',
+  'rabbitmq-server': 'rabbitmq-server',
+};
 
 /** @type {[name: string, tool: string, args: string[]][]} */
 const CHECKS = [

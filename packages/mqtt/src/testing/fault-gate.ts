@@ -165,8 +165,9 @@ export class FaultGate implements PacketSink {
         this.#trickle.send(rewritten(packet, fault.to, connection.version));
         break;
       case 'send':
-        this.#intact(packet);
+        if (fault.instead !== true) this.#intact(packet);
         this.#sendMore(typeof fault.more === 'function' ? fault.more(packet.seen) : fault.more);
+        if (fault.thenEnd === true) connection.end();
         break;
       case 'cut':
         this.#cut(packet, fault.passing);
@@ -188,11 +189,11 @@ export class FaultGate implements PacketSink {
 
   #cut({ bytes }: GatePacket, passing: number | undefined): void {
     const { connection, direction } = this.#options;
-    if (passing === undefined || direction === 'toBroker') {
+    if (passing === undefined) {
       connection.cut();
       return;
     }
-    this.#trickle.send(bytes.subarray(0, passing));
+    if (direction === 'toClient') this.#trickle.send(bytes.subarray(0, passing));
     connection.end();
   }
 

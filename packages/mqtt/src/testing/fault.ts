@@ -50,8 +50,8 @@ export type PacketFault =
   /** Held for a time, or for ever: until the connection ends. */
   | { readonly kind: 'hold'; readonly ms: number }
   /**
-   * The connection is broken, and the packet with it. Of a packet to the client, `passing` bytes
-   * arrive before the connection ends.
+   * The connection is reset, and the packet with it and all that is on its way. With `passing` it ends
+   * in order, behind so many bytes of a packet to the client, or before a packet to the broker.
    */
   | { readonly kind: 'cut'; readonly passing?: number }
   /** Passed on a byte at a time; what follows waits. */
@@ -60,8 +60,13 @@ export type PacketFault =
   | { readonly kind: 'rewrite'; readonly to: PacketFields }
   /** A client's request is not passed on, but answered with this reason code for all that it asks. */
   | { readonly kind: 'refuse'; readonly reasonCode: number }
-  /** Passed on; then the client gets this besides. */
-  | { readonly kind: 'send'; readonly more: More | ((packet: SeenPacket) => More) }
+  /** Passed on unless it is sent `instead`; the client gets this besides, then perhaps the end. */
+  | {
+      readonly kind: 'send';
+      readonly more: More | ((packet: SeenPacket) => More);
+      readonly instead?: boolean;
+      readonly thenEnd?: boolean;
+    }
   /** Not passed on; the client is sent a DISCONNECT (before MQTT 5: nothing), and the connection ends. */
   | { readonly kind: 'disconnect'; readonly reasonCode: number };
 

@@ -1,0 +1,396 @@
+import { type Fault, type More, only } from '@squall/mqtt/testing';
+import { reasonCodeName } from '@squall/mqtt/codec';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  atLastOf,
+  type Case,
+  DEVICES,
+  type FaultyNeeds,
+  expectedOf,
+  faultyRun,
+  FIVE,
+  MESSAGES,
+  of,
+  outcomeOf,
+  SOME,
+} from '../fixtures/faulty-run.ts';
+import { Fleet } from '../fixtures/fleet.ts';
+
+/**
+ * Faults at QoS 2, of sessions and shared subscriptions, and of MQTT 5: each stands in the report with
+ * its exact count, and nothing else does.
+ */
+let fleet: Fleet;
+beforeAll(async () => {
+  fleet = await Fleet.start(4);
+});
+afterAll(() => fleet.close());
+
+const VERSION_5: FaultyNeeds = { target: { version: '5' } };
+const QOS_2: FaultyNeeds = { publish: { qos: 2 }, subscribe: { qos: 2 } };
+const IMPATIENT: FaultyNeeds = { ...QOS_2, impatient: true };
+const LATE = 'devices publish_failed: no acknowledgement within the time-out';
+const LATE_ARRIVED = {
+  [LATE]: FIVE,
+  'ledger unresolved': FIVE,
+  'ledger unresolvedArrived': FIVE,
+};
+
+describe.concurrent('QoS 2', { timeout: 90_000 }, () => {
+  test.for<Case>([
+    ['nothing', [], {}, QOS_2],
+    [
+      'a message lost on the way in',
+      [{ way: 'toBroker', kind: 'drop', ...SOME }],
+      { [LATE]: FIVE, 'ledger unresolved': FIVE },
+      IMPATIENT,
+    ],
+    [
+      'a message lost by the broker',
+      [{ way: 'toBroker', kind: 'lose', ...SOME }],
+      { 'ledger lost': FIVE },
+      QOS_2,
+    ],
+    [
+      'a message lost on the way out',
+      [{ way: 'toSubscriber', kind: 'drop', ...SOME }],
+      { 'ledger lost': FIVE },
+      QOS_2,
+    ],
+    [
+      'the same packet twice is one message',
+      [{ way: 'toSubscriber', kind: 'duplicate', ...SOME }],
+      {},
+      QOS_2,
+    ],
+    [
+      'a message delivered twice',
+      [{ way: 'toSubscriber', kind: 'again', ...SOME }],
+      { 'ledger duplicated': FIVE },
+      QOS_2,
+    ],
+    [
+      'PUBREC withheld',
+      [{ way: 'recToPublisher', kind: 'drop', ...SOME }],
+      LATE_ARRIVED,
+      IMPATIENT,
+    ],
+    ['PUBREL lost', [{ way: 'relToBroker', kind: 'drop', ...SOME }], LATE_ARRIVED, IMPATIENT],
+    [
+      'PUBCOMP withheld',
+      [{ way: 'compToPublisher', kind: 'drop', ...SOME }],
+      LATE_ARRIVED,
+      IMPATIENT,
+    ],
+    ['PUBREC of the subscriber lost', [{ way: 'recToBroker', kind: 'drop', ...SOME }], {}, QOS_2],
+    [
+      'PUBREL to the subscriber lost',
+      [{ way: 'relToSubscriber', kind: 'drop', ...SOME }],
+      {},
+      QOS_2,
+    ],
+    [
+      'a connection reset between PUBREC and PUBREL',
+      [{ way: 'relToBroker', kind: 'cut', ...atLastOf('device-2') }],
+      {
+        'devices disconnected: connection reset': 1,
+        'devices publish_failed: connection lost': 1,
+        'ledger unresolved': 1,
+        'ledger unresolvedArrived': 1,
+      },
+      { ...QOS_2, publish: { qos: 2, inflight: 1 } },
+    ],
+    [
+      'a message at QoS 1',
+      [{ way: 'toSubscriber', kind: 'rewrite', to: { qos: 1 }, ...SOME }],
+      { 'ledger wrongQos': FIVE },
+      QOS_2,
+    ],
+    ['granted QoS 1', [], {}, { ...QOS_2, grants: 1 }],
+  ])('%s', async (one) => {
+    expect(await outcomeOf(fleet, one)).toEqual(expectedOf(one));
+  });
+});
+
+/** One device, so that its messages are the only ones under way. */
+const KEPT: FaultyNeeds = {
+  devices: 1,
+  device: { connect: { cleanStart: false, backoff: { min: '10ms', max: '20ms' } } },
+  reader: { connect: { cleanStart: false, backoff: { min: '10ms', max: '20ms' } } },
+};
+const CUT_OFF = { 'readers disconnected: closed by broker': 1 };
+// In order: a reset would take messages with it that have come but were not read yet.
+const inOrder = { kind: 'cut', passing: 0 } as const;
+const cutReader: Fault = { way: 'toSubscriber', ...inOrder, ...only(MESSAGES) };
+const again = { ...of('reader-1'), ...only(2) };
+const SENT_AGAIN = { 'devices disconnected: closed by broker': 1, 'devices retransmitted': 1 };
+
+describe.concurrent('sessions', { timeout: 90_000 }, () => {
+  test.for<Case>([
+    ['kept: the message comes later', [cutReader], { ...CUT_OFF, 'ledger queued': 1 }, KEPT],
+    [
+      'kept: a message whose PUBACK was lost comes again',
+      [{ way: 'ackToBroker', ...inOrder, ...only(MESSAGES) }],
+      { ...CUT_OFF, 'ledger duplicated': 1 },
+      KEPT,
+    ],
+    [
+      'lost',
+      [cutReader, { way: 'connect', kind: 'forget', ...again }],
+      { ...CUT_OFF, 'ledger lost': 1, 'ledger lostDisconnected': 1, 'ledger lostSession': 1 },
+      KEPT,
+    ],
+    [
+      'lost, and said to be kept',
+      [
+        cutReader,
+        { way: 'connect', kind: 'forget', ...again },
+        { way: 'connack', kind: 'rewrite', to: { sessionPresent: true }, ...again },
+      ],
+      { ...CUT_OFF, 'ledger lost': 1, 'ledger lostDisconnected': 1 },
+      KEPT,
+    ],
+    [
+      'of a publisher, whose message did not arrive',
+      [{ way: 'toBroker', ...inOrder, ...atLastOf('device-1') }],
+      SENT_AGAIN,
+      KEPT,
+    ],
+    [
+      'of a publisher, whose PUBACK did not arrive',
+      [{ way: 'ackToPublisher', ...inOrder, ...atLastOf('device-1') }],
+      { ...SENT_AGAIN, 'ledger duplicated': 1 },
+      KEPT,
+    ],
+    [
+      'of a publisher at QoS 2, between PUBREC and PUBREL: once all the same',
+      [{ way: 'relToBroker', ...inOrder, ...atLastOf('device-1') }],
+      SENT_AGAIN,
+      { ...KEPT, ...QOS_2 },
+    ],
+  ])('%s', async (one) => {
+    expect(await outcomeOf(fleet, one)).toEqual(expectedOf(one));
+  });
+});
+
+const SHARED: FaultyNeeds = { reader: { clients: 2 }, subscribe: { share: 'both' } };
+
+describe.concurrent('shared subscriptions', { timeout: 90_000 }, () => {
+  test.for<Case>([
+    ['nothing', [], {}, SHARED],
+    ['lost', [{ way: 'toSubscriber', kind: 'drop', ...SOME }], { 'ledger lost': FIVE }, SHARED],
+    [
+      'twice',
+      [{ way: 'toSubscriber', kind: 'again', ...SOME }],
+      { 'ledger duplicated': FIVE },
+      { ...SHARED, ...VERSION_5 },
+    ],
+    [
+      'to another member, which is as good',
+      [{ way: 'toSubscriber', kind: 'misdeliver', to: 'reader-2', ...of('reader-1'), every: 4 }],
+      {},
+      SHARED,
+    ],
+  ])('%s', async (one) => {
+    expect(await outcomeOf(fleet, one)).toEqual(expectedOf(one));
+  });
+});
+
+describe.concurrent('reason codes', { timeout: 90_000 }, () => {
+  test('of CONNACK, each device another', async () => {
+    const codes = [
+      0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x8c, 0x90, 0x95, 0x97,
+      0x99, 0x9a, 0x9b, 0x9c, 0x9d, 0x9f,
+    ];
+    const { found } = await faultyRun(fleet, {
+      ...VERSION_5,
+      devices: codes.length,
+      faults: codes.map(
+        (reasonCode, k): Fault => ({
+          way: 'connect',
+          kind: 'refuse',
+          reasonCode,
+          ...of(`device-${k + 1}`),
+        }),
+      ),
+    });
+    expect(found).toEqual({
+      ...each('devices connect_failed', codes),
+      'devices dropped: not_connected': codes.length * MESSAGES,
+    });
+  });
+
+  test.for([1, 2])('of the answer to a message at QoS %i, each device another', async (qos) => {
+    const codes = [0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99];
+    const { found } = await faultyRun(fleet, {
+      ...VERSION_5,
+      publish: { qos },
+      subscribe: { qos },
+      devices: codes.length,
+      faults: codes.map(
+        (reasonCode, k): Fault => ({
+          way: 'toBroker',
+          kind: 'refuse',
+          reasonCode,
+          ...atLastOf(`device-${k + 1}`),
+        }),
+      ),
+    });
+    expect(found).toEqual({
+      ...each('devices publish_failed', codes),
+      'ledger refused': codes.length,
+      'ledger unresolved': codes.length,
+    });
+  });
+
+  test('of SUBACK, each reader another', async () => {
+    const codes = [0x80, 0x83, 0x87, 0x8f, 0x91, 0x97, 0x9e, 0xa1, 0xa2];
+    const { found } = await faultyRun(fleet, {
+      ...VERSION_5,
+      reader: { clients: codes.length },
+      faults: codes.map(
+        (reasonCode, k): Fault => ({
+          way: 'subscribe',
+          kind: 'refuse',
+          reasonCode,
+          ...of(`reader-${k + 1}`),
+        }),
+      ),
+    });
+    expect(found).toEqual(each('readers subscribe_failed', codes));
+  });
+
+  test('of UNSUBACK, each reader another', async () => {
+    const codes = [0x80, 0x83, 0x87, 0x8f, 0x91];
+    const { found } = await faultyRun(fleet, {
+      ...VERSION_5,
+      reader: { clients: codes.length },
+      stages: [
+        { name: 'subscribe', run: { readers: 'subscribe' } },
+        { name: 'unsubscribe', run: { readers: 'unsubscribe' } },
+      ],
+      faults: codes.map(
+        (reasonCode, k): Fault => ({
+          way: 'unsubscribe',
+          kind: 'refuse',
+          reasonCode,
+          ...of(`reader-${k + 1}`),
+        }),
+      ),
+    });
+    expect(found).toEqual(each('readers unsubscribe_failed', codes));
+  });
+
+  test('of DISCONNECT, each device another', async () => {
+    const codes = [
+      0x80, 0x81, 0x82, 0x83, 0x87, 0x89, 0x8b, 0x8d, 0x8e, 0x8f, 0x90, 0x93, 0x94, 0x95, 0x96,
+      0x97, 0x98, 0x99, 0x9a, 0x9b, 0x9c, 0x9d, 0x9e, 0x9f, 0xa0, 0xa1, 0xa2,
+    ];
+    const { found } = await faultyRun(fleet, {
+      ...VERSION_5,
+      devices: codes.length,
+      faults: codes.map(
+        (reasonCode, k): Fault => ({
+          way: 'ackToPublisher',
+          kind: 'send',
+          more: [{ type: 'disconnect', reasonCode }],
+          thenEnd: true,
+          ...atLastOf(`device-${k + 1}`),
+        }),
+      ),
+    });
+    expect(found).toEqual(each('devices disconnected: disconnected by broker', codes));
+  });
+});
+
+const BY_LIMITS = 'not sent: by the limits in CONNACK';
+const unknownAlias: More = [
+  {
+    type: 'publish',
+    topic: '',
+    payload: Buffer.from('x'),
+    qos: 0,
+    dup: false,
+    retain: false,
+    packetId: 0,
+    properties: { topicAlias: 9 },
+  },
+];
+
+describe.concurrent('MQTT 5', { timeout: 90_000 }, () => {
+  test.for<Case>([
+    ['nothing', [], {}, VERSION_5],
+    ['nothing, one message at a time', [], {}, { ...VERSION_5, connack: { receiveMaximum: 1 } }],
+    [
+      'a topic alias that was never said',
+      [{ way: 'toSubscriber', kind: 'send', more: unknownAlias, ...only(DEVICES * MESSAGES) }],
+      {
+        'readers disconnected: malformed packet: PUBLISH with a topic alias above the maximum [MQTT-3.1.2-26]': 1,
+      },
+      VERSION_5,
+    ],
+    [
+      'AUTH out of the blue',
+      [
+        {
+          way: 'ackToPublisher',
+          kind: 'send',
+          more: [{ type: 'auth', reasonCode: 0x18 }],
+          ...atLastOf('device-2'),
+        },
+      ],
+      { 'devices disconnected: protocol error: AUTH that nothing was asked by [MQTT-4.12.0-2]': 1 },
+      VERSION_5,
+    ],
+    [
+      'PUBACK: nobody had subscribed',
+      [{ way: 'ackToPublisher', kind: 'rewrite', to: { reasonCode: 0x10 }, ...SOME }],
+      {},
+      VERSION_5,
+    ],
+    [
+      'PUBCOMP: no such message',
+      [{ way: 'compToPublisher', kind: 'rewrite', to: { reasonCode: 0x92 }, ...SOME }],
+      {
+        'devices publish_failed: packet identifier not found (0x92)': FIVE,
+        'ledger refused': FIVE,
+        'ledger unresolved': FIVE,
+        'ledger unresolvedArrived': FIVE,
+      },
+      { ...VERSION_5, ...QOS_2 },
+    ],
+    [
+      'a broker without QoS 1',
+      [],
+      { [`devices publish_failed: ${BY_LIMITS}: QoS not supported (0x9b)`]: DEVICES * MESSAGES },
+      { ...VERSION_5, connack: { maximumQos: 0 } },
+    ],
+    [
+      'a broker that takes small packets only',
+      [],
+      { [`devices publish_failed: ${BY_LIMITS}: packet too large (0x95)`]: DEVICES * MESSAGES },
+      { ...VERSION_5, connack: { maximumPacketSize: 60 } },
+    ],
+    [
+      'a broker without retained messages',
+      [],
+      { [`devices publish_failed: ${BY_LIMITS}: retain not supported (0x9a)`]: DEVICES * MESSAGES },
+      { ...VERSION_5, connack: { retainAvailable: false }, publish: { retain: true } },
+    ],
+    [
+      'a broker without wildcards',
+      [],
+      {
+        [`readers subscribe_failed: ${BY_LIMITS}: wildcard subscriptions not supported (0xa2)`]: 1,
+      },
+      { ...VERSION_5, connack: { wildcardSubscriptionAvailable: false } },
+    ],
+  ])('%s', async (one) => {
+    expect(await outcomeOf(fleet, one)).toEqual(expectedOf(one));
+  });
+});
+
+/** What is counted once for each of these codes. */
+function each(counter: string, codes: readonly number[]): Record<string, number> {
+  return Object.fromEntries(codes.map((code) => [`${counter}: ${reasonCodeName(code)}`, 1]));
+}

@@ -146,8 +146,9 @@ function makeActivity(activity: Activity, { index, group, state, made }: Making)
       return;
     case 'publish': {
       const { stream } = activity;
-      const asks = (group.publish[stream]?.request ?? null) !== null;
-      if (asks && isNew(state.requesting, stream)) add(made.requests, index, stream);
+      if (asksFor(group, stream) && isNew(state.requesting, stream)) {
+        add(made.requests, index, stream);
+      }
       return;
     }
     case 'unsubscribe':
@@ -162,6 +163,10 @@ function makeActivity(activity: Activity, { index, group, state, made }: Making)
     case 'idle':
       return;
   }
+}
+
+function asksFor(group: Group, stream: number): boolean {
+  return (group.publish[stream]?.request ?? null) !== null;
 }
 
 /** Notes the entry as held, and tells whether it was not before. */

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { accepted, complaints, planOf, streamOf } from './plan-fixture.ts';
 
-const staged = (run: unknown, stage: object = {}, group: object = {}) =>
+type Part = Readonly<Record<string, unknown>>;
+const staged = (run: unknown, stage: Part = {}, group: Part = {}) =>
   planOf({ stages: [{ name: 'load', run: { devices: run }, for: '10s', ...stage }] }, group);
-const activities = (run: unknown, stage: object = {}, group: object = {}) =>
+const activities = (run: unknown, stage: Part = {}, group: Part = {}) =>
   accepted(staged(run, stage, group)).stages[0]?.run[0]?.activities;
-const faults = (run: unknown, stage: object = {}, group: object = {}) =>
+const faults = (run: unknown, stage: Part = {}, group: Part = {}) =>
   complaints(staged(run, stage, group));
 
 const KEPT = { clientId: 'd-{{n}}', connect: { cleanStart: false } };

@@ -27,3 +27,22 @@ describe('topic table', () => {
     expect(() => new TopicTable().add(topic)).toThrow(RangeError);
   });
 });
+
+test('a topic in bytes becomes the only one, unless nobody may publish to it', () => {
+  const table = new TopicTable();
+  table.add('one');
+  const bytes = Buffer.from('…antwort/ä/1…');
+  const topic = Buffer.from('antwort/ä/1');
+  const at = bytes.indexOf(topic);
+  expect(table.replace(bytes, at, topic.length)).toBe(true);
+  expect(table.count).toBe(1);
+  expect(table.text(0)).toBe('antwort/ä/1');
+  expect(table.isVolatile).toBe(true);
+  for (const wrong of ['', 'a/#', 'a/+/b', 'a\0b']) {
+    expect(table.replace(Buffer.from(wrong), 0, Buffer.byteLength(wrong))).toBe(false);
+  }
+  expect(table.text(0)).toBe('antwort/ä/1');
+  const long = Buffer.alloc(5_000, 'x');
+  expect(table.replace(long, 0, long.length)).toBe(true);
+  expect(table.text(0)).toHaveLength(5_000);
+});

@@ -92,10 +92,10 @@ function refusesTemplate(name: string, { path, context }: Place): boolean {
   return true;
 }
 
-/** Whether a template holds the place of a stamp. */
-export function hasStamp(payload: Payload): boolean {
-  if (payload.kind !== 'template' && payload.kind !== 'json') return false;
-  return compileTemplate(payload.template).parts.some((part) => part.kind === 'stamp');
+/** Places for a stamp in a template. */
+export function stampsIn(payload: Payload): number {
+  if (payload.kind !== 'template' && payload.kind !== 'json') return 0;
+  return compileTemplate(payload.template).parts.filter((part) => part.kind === 'stamp').length;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { PublishFile } from '../schema/plan-file.ts';
 import type { RequestFile } from '../schema/publish.ts';
 import { type GroupPlace, inside, needs5 } from './context.ts';
 import { checkSpacing, normalisePace } from './paces.ts';
-import { hasStamp, normalisePayload, payloadBytes } from './payloads.ts';
+import { normalisePayload, payloadBytes, stampsIn } from './payloads.ts';
 import { normaliseProperties, secondsOf } from './properties.ts';
 import { qosOf } from './qos.ts';
 import { normaliseTopic } from './topics.ts';
@@ -83,7 +83,7 @@ function normaliseRequest(
   if (request === undefined) return null;
   const { properties, verify } = stream;
   const isStamped =
-    payload.kind === 'size' ? verify !== 'off' && verify !== 'false' : hasStamp(payload);
+    payload.kind === 'size' ? verify !== 'off' && verify !== 'false' : stampsIn(payload) > 0;
   if (target.version !== null && target.version !== '5' && !isStamped) {
     context.findings.error(path, 'an answer could not be told by this payload: it has no stamp', {
       hint: `MQTT ${target.version} has no correlation data, so the stamp of the request must come back: give the payload as a size, or with {{stamp}} in it`,
@@ -119,7 +119,13 @@ function normaliseVerify({ verify }: PublishFile, payload: Payload, place: Group
     }
     return true;
   }
-  const stamped = hasStamp(payload);
+  const stamps = stampsIn(payload);
+  const stamped = stamps > 0;
+  if (stamps > 1) {
+    context.findings.error([...path, 'payload', payload.kind], '{{stamp}} stands twice', {
+      hint: 'a message carries one',
+    });
+  }
   if (asked === true && !stamped) {
     const templates = payload.kind === 'template' || payload.kind === 'json';
     context.findings.error(

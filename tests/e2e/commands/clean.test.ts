@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, connectAsync } from 'mqtt';
 import { brokerTest as test } from '../../fixtures/broker-test.ts';
-import type { Mosquitto } from '../../fixtures/mosquitto.ts';
+import { Mosquitto } from '../../fixtures/mosquitto.ts';
+import { TestService } from '../../fixtures/service.ts';
 import { reportOf, squall, type SquallResult, type Workspace } from '../../fixtures/squall.ts';
 
 const CLIENTS = 12;
@@ -110,6 +113,76 @@ test.concurrent('a plan with cleanup leaves nothing, and its report says how muc
   expect(await leftOn(broker)).toEqual({ retained: 1, sessions: 0 });
 });
 
+test.concurrent('a run of a controller, MQTT 5, topics that differ by message', {
+  timeout: 90_000,
+}, async ({ broker, workspace, expect }) => {
+  const service = await TestService.start(workspace, { agents: ['a'] });
+  const { id } = await service.post<{ id: string }>('/v1/runs', {
+    text: JSON.stringify({
+      squall: 1,
+      name: 'leftovers-5',
+      targets: { broker: { protocol: 'mqtt', version: 5, urls: [broker.url] } },
+      groups: {
+        devices: {
+          target: 'broker',
+          clients: CLIENTS,
+          clientId: 'kept-{{n}}',
+          connect: { rate: '1000/s', cleanStart: false, sessionExpiry: '1h' },
+          publish: {
+            topic: 'log/{{n}}/{{seq}}',
+            qos: 1,
+            retain: true,
+            payload: '64B',
+            rate: '100/s',
+            count: 60,
+          },
+        },
+      },
+      stages: [{ name: 'publish', run: { devices: 'publish' } }],
+    }),
+  });
+  const run = await service.json<{ verdict: string }>(`/v1/runs/${id}?wait=60s`);
+  expect(run.verdict).toBe('pass');
+  expect(await leftOn(broker)).toEqual({ retained: 60, sessions: CLIENTS });
+  const cleaned = await service.command(['clean', id, '--json']).result;
+  expect(cleaned.code, cleaned.output).toBe(0);
+  expect(JSON.parse(cleaned.stdout)).toMatchObject({
+    run: id,
+    groups: [
+      {
+        retained: { topics: null, found: 60, removed: 60, left: 0 },
+        sessions: { clients: CLIENTS, removed: CLIENTS, failed: 0 },
+      },
+    ],
+  });
+  expect(await leftOn(broker)).toEqual({ retained: 0, sessions: 0 });
+  await service.close();
+});
+
+test.concurrent('a broker that lets nobody look gets an empty message on every topic', {
+  timeout: 90_000,
+}, async ({ broker: _broker, workspace, expect }) => {
+  const rules = path.join(workspace.folder, 'rules');
+  writeFileSync(rules, 'topic write up/#\nuser admin\ntopic readwrite #\n');
+  const broker = await Mosquitto.start([`acl_file ${rules}`]);
+  const publish = { topic: 'up/{{n}}', qos: 1, retain: true, payload: '64B', every: '200ms' };
+  const file = workspace.plan({
+    squall: 1,
+    name: 'mute',
+    targets: { broker: { protocol: 'mqtt', urls: [broker.url] } },
+    groups: { devices: { target: 'broker', clients: CLIENTS, publish } },
+    stages: [{ name: 'publish', run: { devices: 'publish' }, for: '1s' }],
+  });
+  const run = await workspace.run([file]);
+  expect((await leftOn(broker, 'admin')).retained).toBe(CLIENTS);
+  const cleaned = await clean(run.out);
+  expect(cleaned.stdout).toContain('12 topics · nobody may look · 12 removed · 0 left');
+  expect(cleaned.stdout).toContain('grants the subscription and passes nothing on');
+  expect(cleaned.code).toBe(99);
+  expect((await leftOn(broker, 'admin')).retained).toBe(0);
+  await broker.dispose();
+});
+
 test.concurrent('a broker that is away, and a run that is not there, are told', async ({
   workspace,
   expect,
@@ -147,8 +220,11 @@ async function someoneElse(broker: Mosquitto): Promise<void> {
 }
 
 /** Retained messages on the broker, and sessions of the devices that are kept. */
-async function leftOn(broker: Mosquitto): Promise<{ retained: number; sessions: number }> {
-  const client = await connectAsync(broker.url);
+async function leftOn(
+  broker: Mosquitto,
+  username = 'looker',
+): Promise<{ retained: number; sessions: number }> {
+  const client = await connectAsync(broker.url, { username });
   let retained = 0;
   client.on('message', (_topic, _payload, packet) => {
     if (packet.retain) retained++;

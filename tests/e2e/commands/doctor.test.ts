@@ -6,7 +6,7 @@ import { squall, Workspace } from '../../fixtures/squall.ts';
 /** Nobody listens there: it is not asked. */
 const URL = 'mqtt://127.0.0.1:1';
 
-describe('squall doctor', () => {
+describe.concurrent('squall doctor', () => {
   let workspace: Workspace;
   beforeAll(() => {
     workspace = new Workspace();

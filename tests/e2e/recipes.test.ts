@@ -3,8 +3,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectAsync, type IPublishPacket, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Mosquitto, mosquittoMissing } from '../fixtures/mosquitto.ts';
+import { Mosquitto } from '../fixtures/mosquitto.ts';
 import { checkReport, type ReportJson } from '../fixtures/report-laws.ts';
+import { freePort } from '../fixtures/process.ts';
+import { SecuredBroker, securedBrokerMissing } from '../fixtures/secured-broker.ts';
 import { TestService } from '../fixtures/service.ts';
 import { Workspace } from '../fixtures/squall.ts';
 
@@ -13,6 +15,8 @@ const FOLDER = fileURLToPath(new URL('../../plans/recipes', import.meta.url));
 const AGENTS = 6;
 /** Messages of one recipe that are looked at. */
 const MAX_HEARD = 5_000;
+/** Clients of the recipe with certificates. */
+const CERTIFICATES = 4;
 
 interface Outcome {
   readonly report: ReportJson;
@@ -37,6 +41,12 @@ interface Recipe {
 }
 
 const counters = ({ report }: Outcome, group: string) => report.groups[group]?.counters ?? {};
+/** As the group and a client of another library count it. */
+function sentBy(outcome: Outcome, group: string): number {
+  const { planned, acked } = counters(outcome, group);
+  expect({ acked, heard: outcome.heard.length }).toEqual({ acked: planned, heard: planned });
+  return planned ?? 0;
+}
 const json = ({ payload }: Heard): unknown => JSON.parse(payload.toString());
 
 /** What is true of a recipe besides its own thresholds. A recipe without an entry runs as it is. */
@@ -113,19 +123,121 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       expect(packet?.properties?.correlationData?.toString()).toMatch(/^2-\d+$/);
     },
   },
+  tls: {
+    holds: (outcome) => {
+      expect(counters(outcome, 'devices')).toMatchObject({ connected: 40, tls_resumed: 20 });
+      expect(outcome.report.ledger[0]).toMatchObject({ expected: 200, unique: 200 });
+    },
+  },
+  'client-certificates': {
+    holds: ({ report }) => expect(report.ledger[0]).toMatchObject({ expected: 20, unique: 20 }),
+  },
+  websocket: {
+    holds: ({ report }) => expect(report.ledger[0]).toMatchObject({ expected: 100, unique: 100 }),
+  },
+  'fail-over': {
+    holds: (outcome) =>
+      expect(counters(outcome, 'devices')).toMatchObject({ failovers: 20, connected: 20 }),
+  },
   'connections-only': { vars: { clients: '50' } },
   'message-count': {
     vars: { messages: '200' },
     holds: (outcome) => expect(counters(outcome, 'devices')).toMatchObject({ acked: 200 }),
   },
+  // Its mean is 250 a second in the first second, and 500 in the second one.
+  ramp: { topics: 'ramp', holds: (outcome) => expect(sentBy(outcome, 'devices')).toBe(750) },
   // 50 a second, but 1,000 a second for 300 ms; then 50 a second again.
   spike: {
     vars: { at: '300ms', length: '300ms' },
-    holds: (outcome) => expect(counters(outcome, 'devices')['planned']).toBe(335 + 50),
+    topics: 'spike',
+    holds: (outcome) => expect(sentBy(outcome, 'devices')).toBe(335 + 50),
   },
-  steps: { vars: { step: '300ms' } },
-  'reconnect-storm': { vars: { duration: '3s' } },
-  takeover: { vars: { duration: '2s' } },
+  steps: {
+    vars: { step: '300ms' },
+    topics: 'steps',
+    // The last step stays for the rest of the second.
+    holds: (outcome) => expect(sentBy(outcome, 'devices')).toBe(15 + 30 + 80),
+  },
+  'poisson-arrivals': {
+    topics: 'poisson',
+    // 200 by the mean: the same number in every run, and within five standard deviations.
+    holds: (outcome) => {
+      expect(Math.abs(sentBy(outcome, 'devices') - 200)).toBeLessThan(5 * Math.sqrt(200));
+    },
+  },
+  'random-phase': {
+    topics: 'phase',
+    holds: (outcome) => {
+      expect(sentBy(outcome, 'devices')).toBe(100);
+      expect(new Set(outcome.heard.map(({ topic }) => topic)).size).toBe(100);
+    },
+  },
+  rates: {
+    holds: ({ report }) =>
+      expect(report.groups['devices']?.streams).toMatchObject({
+        heartbeat: { counters: { planned: 40 } },
+        readings: { counters: { planned: 110 } },
+      }),
+  },
+  churn: {
+    topics: 'churn',
+    holds: (outcome) => {
+      expect(counters(outcome, 'visitors')).toMatchObject({ connected: 100, planned: 100 });
+      expect(outcome.heard.length).toBe(counters(outcome, 'visitors')['acked']);
+    },
+  },
+  'reconnect-storm': {
+    vars: { duration: '3s' },
+    holds: (outcome) => {
+      const { times } = outcome.report.groups['devices'] ?? {};
+      // The last of twenty comes back 950 ms after the first, which stays away for 300 ms.
+      expect(times?.['recovery_time']).toMatchObject({ count: 20 });
+      expect(times?.['recovery_time']?.maxUs).toBeGreaterThanOrEqual(1_250_000);
+      expect(counters(outcome, 'devices')).toMatchObject({ disconnects: 20, connected: 60 });
+    },
+  },
+  takeover: {
+    vars: { duration: '2s' },
+    holds: (outcome) => {
+      expect(counters(outcome, 'devices')).toMatchObject({ connected: 30, disconnected: 0 });
+    },
+  },
+  'sleep-and-wake': {
+    topics: 'sleep',
+    holds: (outcome) => {
+      expect(outcome.report.ledger[0]).toMatchObject({ expected: 100, unique: 100 });
+      expect(counters(outcome, 'devices')).toMatchObject({ session_present: 20, disconnects: 20 });
+      expect(outcome.heard).toHaveLength(100);
+    },
+  },
+  'request-response': {
+    topics: 'answer',
+    holds: (outcome) => {
+      expect(counters(outcome, 'backend')).toMatchObject({ sent: 100, responses: 100 });
+      expect(counters(outcome, 'devices')).toMatchObject({ sent: 100, acked: 100 });
+      // Those of the other recipe send the payload back.
+      const texts = outcome.heard.map(({ payload }) => payload.toString());
+      const [own] = texts.filter((text) => text.startsWith('{'));
+      expect(JSON.parse(own ?? '')).toMatchObject({ state: 'ok' });
+      const [packet] = outcome.heard.filter(({ packet: { properties } }) => properties);
+      expect(packet?.packet.properties?.correlationData).toHaveLength(40);
+    },
+  },
+  'request-response-3.1.1': {
+    holds: (outcome) => {
+      expect(counters(outcome, 'backend')).toMatchObject({ sent: 100, responses: 100 });
+      expect(outcome.report.groups['backend']?.times['response_time']).toMatchObject({
+        count: 100,
+      });
+    },
+  },
+  unsubscribe: {
+    topics: 'news',
+    holds: (outcome) => {
+      expect(counters(outcome, 'readers')).toMatchObject({ received: 100, unsubscribed: 10 });
+      expect(outcome.heard).toHaveLength(20);
+    },
+  },
   'exactly-once': {
     holds: ({ report }) =>
       expect(report.ledger[0]).toMatchObject({ qos: 2, expected: 200, unique: 200 }),
@@ -152,12 +264,12 @@ const names = readdirSync(FOLDER)
   .map((name) => name.slice(0, -'.yaml'.length));
 
 /** Everything beside the plans that is no plan: sent along with each of them. */
-function filesBeside(): Record<string, string> {
-  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => !name.endsWith('.yaml') && statSync(path.join(FOLDER, name)).isFile(),
+function filesIn(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => !name.endsWith('.yaml') && statSync(path.join(folder, name)).isFile(),
   );
   return Object.fromEntries(
-    files.map((name) => [name, readFileSync(path.join(FOLDER, name)).toString('base64')]),
+    files.map((name) => [name, readFileSync(path.join(folder, name)).toString('base64')]),
   );
 }
 
@@ -188,17 +300,19 @@ async function submit(
 }
 
 describe('recipes, each against a real broker', () => {
-  const missing = mosquittoMissing();
+  const missing = securedBrokerMissing();
   const workspace = new Workspace();
   const heard = new Map<string, Heard[]>();
   const runs = new Map<string, string>();
   let brokers: Mosquitto[] = [];
+  let secured: SecuredBroker | null = null;
   let service: TestService;
   let listener: MqttClient;
 
   beforeAll(async () => {
     if (missing !== null) return;
     brokers = await Promise.all([Mosquitto.start(), Mosquitto.start()]);
+    secured = await SecuredBroker.start();
     const [broker = '', second = ''] = brokers.map(({ url }) => url);
     listener = await connectAsync(broker, { protocolVersion: 5 });
     listener.on('message', (topic, payload, packet) => {
@@ -211,8 +325,21 @@ describe('recipes, each against a real broker', () => {
     service = await TestService.start(workspace, {
       agents: Array.from({ length: AGENTS }, (_, k) => `agent-${k}`),
     });
-    const files = filesBeside();
-    const values = { broker, first: broker, second, duration: '1s' };
+    const identities = path.join(workspace.folder, 'identities');
+    secured.giveAuthority(identities);
+    secured.giveIdentities(identities, CERTIFICATES);
+    const files = { ...filesIn(FOLDER), ...filesIn(identities) };
+    const values = {
+      broker,
+      first: broker,
+      second,
+      // Nobody listens there.
+      primary: `mqtt://127.0.0.1:${await freePort()}`,
+      tls: `mqtts://127.0.0.1:${secured.ports.tls}`,
+      strict: `mqtts://127.0.0.1:${secured.ports.strict}`,
+      websocket: `wss://127.0.0.1:${secured.ports.wss}/mqtt`,
+      duration: '1s',
+    };
     // All at once: the controller lets them wait for free agents.
     await Promise.all(
       names.map(async (name) => runs.set(name, await submit(service, name, { values, files }))),
@@ -223,6 +350,7 @@ describe('recipes, each against a real broker', () => {
     await listener?.endAsync(true);
     await service?.close();
     await Promise.all(brokers.map((broker) => broker.dispose()));
+    await secured?.dispose();
     workspace.dispose();
   });
 

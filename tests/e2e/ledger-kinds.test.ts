@@ -25,6 +25,10 @@ function isOfFirstTwo({ stamp }: SeenPacket): boolean {
   return stamp?.publisher === 0 || stamp?.publisher === 1;
 }
 
+function isSeldom({ topic }: SeenPacket): boolean {
+  return topic.startsWith('seldom/');
+}
+
 /** Two clients that subscribe when messages are there already. */
 function late(options: object) {
   return { clients: 2, topic: 'devices/#', options: { options } };
@@ -159,6 +163,38 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
       row({ ...USUAL, expected: PAIRS * 8 }),
     ]);
     expect(delivery.report.verdict, delivery.result.output).toBe('pass');
+  });
+
+  test('topics that take turns are followed one by one, each with its own numbers', async ({
+    broker,
+    workspace,
+  }) => {
+    const topic = [
+      { topic: 'often/{{n}}', weight: 3 },
+      { topic: 'seldom/{{n}}', weight: 1 },
+    ];
+    const delivery = await deliver(
+      { broker, workspace },
+      {
+        publishers: { devices: { clients: CLIENTS, more: { topic } } },
+        subscribers: {
+          all: { clients: 1, topic: '#' },
+          seldom: { clients: 2, topic: 'seldom/+' },
+        },
+      },
+      { faults: [{ way: 'toSubscriber', kind: 'drop', every: 5, where: isSeldom }] },
+    );
+    const from = 'devices';
+    const [all, seldom, ...others] = delivery.rows;
+    expect(others).toEqual([]);
+    const pairs = { all: 2 * CLIENTS, seldom: 2 * CLIENTS };
+    const [lost = 0, lostToo = 0] = [all?.lost, seldom?.lost];
+    expect(all).toEqual(row({ from, to: 'all', pairs: pairs.all, expected: SENT, lost }));
+    const expected = (2 * SENT) / 4;
+    expect(seldom).toEqual(
+      row({ from, to: 'seldom', pairs: pairs.seldom, expected, lost: lostToo }),
+    );
+    expect(lost + lostToo).toBe(count(delivery, 0));
   });
 
   test('a broker that raises the QoS to what was granted is told, and fails nothing', async ({

@@ -166,7 +166,13 @@ describe.concurrent('subscriptions that begin and end', { timeout: 90_000 }, () 
       },
     );
     expect(delivery.rows).toEqual([
-      row({ from: 'devices', to: 'late', pairs: 3 * CLIENTS, expected: 3 * CLIENTS }),
+      row({
+        from: 'devices',
+        to: 'late',
+        pairs: 3 * CLIENTS,
+        expected: 3 * CLIENTS,
+        retained: 3 * CLIENTS,
+      }),
       row({ ...USUAL, expected: PAIRS * 8 }),
     ]);
     expect(delivery.report.verdict, delivery.result.output).toBe('pass');

@@ -1,11 +1,23 @@
 import type { Plan, PublishStream, SubscribeEntry } from '../plan/plan.ts';
 import { compileTemplate, type Template } from '../template/index.ts';
 import { sharedFilter } from './matches-filter.ts';
-import { streamTopics } from '../schedule/index.ts';
+import { streamTopics, TopicRound } from '../schedule/index.ts';
+import { MAX_STREAMS } from './limits.ts';
+import { TopicTurns } from './topic-turns.ts';
 
-/** A publish stream, numbered through the whole plan: the number stands in its stamps. */
+/**
+ * What clients of a publish stream send to one topic each: the stream itself, or a part of it where its
+ * topics take turns. Streams are numbered through the whole plan, and so are their parts; where no
+ * stream has several topics, both numbers are the same.
+ */
 export interface LedgerStream {
   readonly index: number;
+  /** Number of the stream among those of the plan: it stands in stamps. */
+  readonly stamped: number;
+  /** Which of the stream's topics it is; 0 where there is one. */
+  readonly choice: number;
+  /** Which messages are its own; null where all of the stream's are. */
+  readonly turns: TopicTurns | null;
   /** Index of its group in the plan. */
   readonly group: number;
   readonly spec: PublishStream;
@@ -35,6 +47,8 @@ export interface LedgerFilter {
 export interface LedgerPlan {
   readonly plan: Plan;
   readonly streams: readonly LedgerStream[];
+  /** The same, by the number that stands in stamps. */
+  readonly stamped: readonly (readonly LedgerStream[])[];
   readonly entries: readonly LedgerEntry[];
   /** Filters by group. */
   readonly filters: readonly (readonly LedgerFilter[])[];
@@ -45,6 +59,7 @@ export interface LedgerPlan {
 /** @throws SquallError SQ_PLAN where a topic or filter is not a template. */
 export function ledgerPlan(plan: Plan): LedgerPlan {
   const streams: LedgerStream[] = [];
+  const stamped: LedgerStream[][] = [];
   const entries: LedgerEntry[] = [];
   const filters: LedgerFilter[][] = [];
   const firstClient: number[] = [];
@@ -53,8 +68,9 @@ export function ledgerPlan(plan: Plan): LedgerPlan {
     firstClient.push(clients);
     clients += count;
     for (const spec of publish) {
-      const topic = compileTemplate(streamTopics(spec)[0] ?? '');
-      streams.push({ index: streams.length, group, spec, topic, outside: whyOutside(spec) });
+      const parts = partsOf(spec, group, { stamped: stamped.length, first: streams.length });
+      stamped.push(parts);
+      streams.push(...parts);
     }
     const own: LedgerFilter[] = [];
     for (const spec of subscribe) {
@@ -67,8 +83,32 @@ export function ledgerPlan(plan: Plan): LedgerPlan {
     }
     filters.push(own);
   }
-  return { plan, streams, entries, filters, firstClient };
+  return { plan, streams, stamped, entries, filters, firstClient };
 }
+
+function partsOf(
+  spec: PublishStream,
+  group: number,
+  { stamped, first }: { readonly stamped: number; readonly first: number },
+): LedgerStream[] {
+  const topics = streamTopics(spec);
+  const outside = whyOutside(spec) ?? (first + topics.length > MAX_STREAMS ? TOO_MANY : null);
+  const followed = outside === null ? topics : topics.slice(0, 1);
+  const weights = typeof spec.topic === 'string' ? [] : spec.topic.map(({ weight }) => weight);
+  const turns = followed.length > 1 ? new TopicTurns(new TopicRound(weights), topics.length) : null;
+  return followed.map((topic, choice) => ({
+    index: first + choice,
+    stamped,
+    choice,
+    turns,
+    group,
+    spec,
+    topic: compileTemplate(topic),
+    outside,
+  }));
+}
+
+const TOO_MANY = 'the plan has more topics than the ledger can number';
 
 /**
  * Why the messages of a stream are in no ledger, or null where they are.
@@ -76,9 +116,6 @@ export function ledgerPlan(plan: Plan): LedgerPlan {
  */
 export function whyOutside(stream: PublishStream): string | null {
   if (!stream.verify) return 'its messages carry no stamp (verify: off)';
-  const topics = streamTopics(stream);
-  if (topics.length > 1) return 'it has several topics';
-  if (topics.some((topic) => compileTemplate(topic).perMessage))
-    return 'its topic changes with every message';
-  return null;
+  const isFixed = streamTopics(stream).every((topic) => !compileTemplate(topic).perMessage);
+  return isFixed ? null : 'its topic changes with every message';
 }

@@ -1,6 +1,12 @@
 /** Pairs (subscriber, publisher, stream, stage) that one worker follows. What is beyond is counted as `untracked`. */
 export const MAX_PAIRS = 2_097_152;
 
+/** Streams of a plan, each topic of a stream with several as one. */
+export const MAX_STREAMS = 65_535;
+
+/** Unresolved messages of one client, in one stage, that are put in order by their topics. */
+export const MAX_SORTED_UNRESOLVED = 1_000_000;
+
 /** Ranges of numbers that one worker keeps: gaps of all its pairs, or unresolved of all its publishers. */
 export const MAX_RANGES = 1_048_576;
 

@@ -12,6 +12,7 @@ import {
   MAX_MARKS,
   MAX_PAGE_NUMBERS_READ,
   MAX_PAGES,
+  MAX_STREAMS,
   MAX_TALLIES,
   MAX_WORKER_EXAMPLES,
 } from './limits.ts';
@@ -37,7 +38,6 @@ import { readRuns } from './share-runs.ts';
 /** Pages of one frame. */
 export const MAX_FRAME_PAGES = 64;
 const MAX_FILTERS = 10_000;
-const MAX_STREAMS = 65_536;
 const MAX_SEQ = 0xffff_ffff;
 
 /**
@@ -102,7 +102,7 @@ function readPublishers(page: Fields): PageBody {
   );
   return {
     kind: 'publishers',
-    stream: below(page['stream'], 'pages[].stream', MAX_STREAMS),
+    stream: below(page['stream'], 'pages[].stream', MAX_STREAMS + 1),
     stage: below(page['stage'], 'pages[].stage', MAX_STAGES),
     marksUs,
     rows: rowsOf(page, (rows, at) => {
@@ -128,7 +128,7 @@ function readShares(page: Fields): PageBody {
   return {
     kind: 'shares',
     share: text(page['share'], 'pages[].share'),
-    stream: below(page['stream'], 'pages[].stream', MAX_STREAMS),
+    stream: below(page['stream'], 'pages[].stream', MAX_STREAMS + 1),
     stage: below(page['stage'], 'pages[].stage', MAX_STAGES),
     rows: rowsOf(page, (rows, at) => {
       const [first, count] = [rows[at + 2] ?? 0, rows[at + 3] ?? 0];
@@ -219,7 +219,7 @@ function readExample(value: unknown): ArrivalExample {
 
 function readPlace(fields: Fields, path: string) {
   const stream = whole(fields['stream'], `${path}.stream`, -1);
-  if (stream >= MAX_STREAMS) throw refuse(`${path}.stream`, 'is beyond the last possible stream');
+  if (stream > MAX_STREAMS) throw refuse(`${path}.stream`, 'is beyond the last possible stream');
   return {
     entry: whole(fields['entry'], `${path}.entry`, 0),
     stage: below(fields['stage'], `${path}.stage`, MAX_STAGES),

@@ -16,9 +16,9 @@ export function* publisherBodies(
   subscribers: SubscriberLedger,
   maxNumbers: number,
 ): Generator<PageBody, void> {
-  const { streams, entries } = subscribers.plan;
+  const { stamped, entries } = subscribers.plan;
   if (entries.length === 0) return;
-  const books = publishers.books.filter(({ stream }) => streams[stream]?.outside === null);
+  const books = publishers.books.filter(({ stream }) => stamped[stream]?.[0]?.outside === null);
   for (const book of books) {
     const { stream, stage } = book;
     const marksUs = book.marksUs.map(Math.floor);

@@ -5,17 +5,21 @@ export class StreamStages {
   readonly #stages: number[][];
   readonly #first: number[];
 
-  constructor({ plan, streams, entries }: LedgerPlan) {
+  constructor({ plan, streams, stamped, entries }: LedgerPlan) {
     this.#stages = streams.map(() => []);
     this.#first = entries.map(() => Number.POSITIVE_INFINITY);
-    const firstStream = plan.groups.map((_, group) => streams.findIndex((s) => s.group === group));
+    const firstStream = plan.groups.map((_, group) =>
+      stamped.findIndex(([part]) => part?.group === group),
+    );
     const firstEntry = plan.groups.map((_, group) => entries.findIndex((e) => e.group === group));
     for (const { index, run } of plan.stages) {
       for (const { group, activities } of run) {
         for (const activity of activities) {
           if (activity.kind === 'publish') {
-            const stages = this.#stages[(firstStream[group] ?? 0) + activity.stream];
-            if (stages?.at(-1) !== index) stages?.push(index);
+            for (const part of stamped[(firstStream[group] ?? 0) + activity.stream] ?? []) {
+              const stages = this.#stages[part.index];
+              if (stages?.at(-1) !== index) stages?.push(index);
+            }
           } else if (activity.kind === 'subscribe') {
             const entry = (firstEntry[group] ?? 0) + activity.entry;
             this.#first[entry] = Math.min(this.#first[entry] ?? index, index);

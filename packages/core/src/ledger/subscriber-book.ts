@@ -31,6 +31,7 @@ import {
   WRONG_QOS,
   WRONG_TOPIC,
 } from './tallies.ts';
+import type { TopicTurns } from './topic-turns.ts';
 
 /** Sequence numbers end below it: a record counts one further. */
 const SEQ_END = 0xffff_ffff;
@@ -92,6 +93,8 @@ export class SubscriberBook {
   readonly #key: PairKey = { subscriber: 0, stream: 0, stage: 0, publisher: 0 };
   readonly #place = { receiver: 0, stream: 0, stage: 0 };
   readonly #tally: TallyKey = { kind: 0, entry: 0, stage: 0, stream: -1 };
+  /** The number of the message among those that its pair is about. */
+  #seq = 0;
   readonly #receipt = { losses: 0, absence: 0, retained: false };
 
   constructor(ledger: SubscriberLedger, { group, numbers, filtersOf }: SubscriberBookOptions) {
@@ -135,17 +138,18 @@ export class SubscriberBook {
 
   #book(arrival: Arrival, stamp: StampReader): number {
     const ledger = this.#ledger;
-    const stream = stamp.subject;
     const key = this.#key;
     arrival.stage = stamp.stage;
-    if (at(ledger.outside, stream) === 1) {
-      this.#count(arrival, OUTSIDE, stream);
+    key.stream = at(ledger.firstParts, stamp.subject);
+    key.stage = stamp.stage;
+    key.publisher = stamp.publisher;
+    this.#seq = stamp.seq;
+    if (ledger.turns !== null) this.#takeTurn(ledger.turns[stamp.subject] ?? null, stamp);
+    if (at(ledger.outside, key.stream) === 1) {
+      this.#count(arrival, OUTSIDE, key.stream);
       return RECEIVED_OTHER;
     }
     key.subscriber = this.#subscriber(arrival);
-    key.stream = stream;
-    key.stage = stamp.stage;
-    key.publisher = stamp.publisher;
     if (ledger.topics.differs(key, arrival.topic)) {
       this.#find(arrival, stamp, FOUND_WRONG_TOPIC);
     }
@@ -156,17 +160,24 @@ export class SubscriberBook {
     return this.#pair(arrival, stamp);
   }
 
+  /** Of a stream whose topics take turns: the part of the message, and its number there. */
+  #takeTurn(turns: TopicTurns | null, { publisher, seq }: StampReader): void {
+    if (turns === null) return;
+    this.#key.stream += turns.topicOf(publisher, seq);
+    this.#seq = turns.rankOf(publisher, seq);
+  }
+
   #routeOf(routes: ShareRoutes, arrival: Arrival, stamp: StampReader): number {
     const { position } = arrival;
-    const route = routes.of(position, stamp.subject, stamp.publisher);
+    const route = routes.of(position, this.#key.stream, stamp.publisher);
     if (route !== ROUTE_UNKNOWN) return route;
-    return routes.find(position, this.#key, this.#topicOf(arrival, stamp));
+    return routes.find(position, this.#key, this.#topicOf(arrival));
   }
 
   #pair(arrival: Arrival, stamp: StampReader): number {
     const { pairs } = this.#ledger;
     const { position } = arrival;
-    const stream = stamp.subject;
+    const { stream } = this.#key;
     const before = pairs.count;
     const record = pairs.open(this.#key);
     if (record < 0) {
@@ -174,7 +185,7 @@ export class SubscriberBook {
       return RECEIVED_OTHER;
     }
     const isNew = pairs.count !== before;
-    if (isNew) this.#opened(record, arrival, stamp);
+    if (isNew) this.#opened(record, arrival);
     if (!pairs.allowsQos(record, arrival.qos) && this.states.isQuoted(position)) {
       this.#find(arrival, stamp, FOUND_WRONG_QOS);
     }
@@ -205,17 +216,17 @@ export class SubscriberBook {
   #arrived(record: number, arrival: Arrival, stamp: StampReader): number {
     const { pairs } = this.#ledger;
     const receipt = this.#receipt;
-    const outcome = pairs.arrive(record, stamp.seq, receipt);
+    const outcome = pairs.arrive(record, this.#seq, receipt);
     if (outcome === ARRIVED_AGAIN) {
       this.#example(arrival, stamp, EXAMPLE_DUPLICATED);
       return RECEIVED_OTHER;
     }
     if (outcome === ARRIVED_REPLAY) {
-      this.#count(arrival, REPLAYED, stamp.subject);
+      this.#count(arrival, REPLAYED, this.#key.stream);
       return RECEIVED_OTHER;
     }
     if (outcome === ARRIVED_LATE) this.#example(arrival, stamp, EXAMPLE_REORDERED);
-    if (receipt.retained) this.#count(arrival, RETAINED, stamp.subject);
+    if (receipt.retained) this.#count(arrival, RETAINED, this.#key.stream);
     else this.#whetherQueued(arrival, stamp);
     return pairs.isCounted(record) ? RECEIVED_AWAITED : RECEIVED_OTHER;
   }
@@ -226,16 +237,16 @@ export class SubscriberBook {
     if (at(isResumed, arrival.position) === 0) return;
     if (stamp.clockDomain !== this.#ledger.clockDomain) return;
     if (at(stamp.timesUs, SENT) < at(resumedUs, arrival.position)) {
-      this.#count(arrival, QUEUED, stamp.subject);
+      this.#count(arrival, QUEUED, this.#key.stream);
     }
   }
 
   /** The first message of a pair: what may come of it is found out once. */
-  #opened(record: number, arrival: Arrival, stamp: StampReader): void {
+  #opened(record: number, arrival: Arrival): void {
     const { pairs } = this.#ledger;
     const rules = this.#rules;
     const key = this.#key;
-    rules.match(arrival.position, this.#topicOf(arrival, stamp));
+    rules.match(arrival.position, this.#topicOf(arrival));
     const { group } = this.#ledger.plan.streams[key.stream] ?? { group: -1 };
     const own =
       group === this.states.group && key.publisher === at(this.states.numbers, arrival.position);
@@ -255,7 +266,7 @@ export class SubscriberBook {
 
   #share(route: number, arrival: Arrival, stamp: StampReader): number {
     const { shares } = this.#ledger;
-    const stream = stamp.subject;
+    const { stream } = this.#key;
     if (route === ROUTE_OPEN) {
       this.#count(arrival, OUTSIDE, stream);
       return RECEIVED_OTHER;
@@ -264,7 +275,7 @@ export class SubscriberBook {
     place.receiver = route;
     place.stream = stream;
     place.stage = stamp.stage;
-    const outcome = shares.arrive(shares.column(place), stamp.publisher, stamp.seq);
+    const outcome = shares.arrive(shares.column(place), stamp.publisher, this.#seq);
     if (outcome === SHARE_AGAIN) this.#example(arrival, stamp, EXAMPLE_DUPLICATED);
     else if (outcome === SHARE_FULL) this.#count(arrival, UNTRACKED, stream);
     else this.#whetherQueued(arrival, stamp);
@@ -272,8 +283,9 @@ export class SubscriberBook {
   }
 
   /** Where the publisher's topic is not known, the one on which the message came stands for it. */
-  #topicOf({ topic }: Arrival, { subject, publisher }: StampReader): string {
-    const known = this.#ledger.topics.text(subject, publisher);
+  #topicOf({ topic }: Arrival): string {
+    const { stream, publisher } = this.#key;
+    const known = this.#ledger.topics.text(stream, publisher);
     if (known !== null || topic.length < 0) return known ?? '';
     try {
       return decodeUtf8(topic.bytes.subarray(topic.from, topic.from + topic.length));
@@ -286,7 +298,8 @@ export class SubscriberBook {
   #corrupted(arrival: Arrival, stamp: StampReader, ours: boolean): void {
     const known = ours && this.#isOfPlan(stamp);
     if (known) arrival.stage = stamp.stage;
-    this.#count(arrival, CORRUPTED, known ? stamp.subject : -1);
+    this.#key.stream = known ? at(this.#ledger.firstParts, stamp.subject) : -1;
+    this.#count(arrival, CORRUPTED, this.#key.stream);
     if (known) this.#example(arrival, stamp, EXAMPLE_CORRUPTED);
     else this.#nameless(arrival, EXAMPLE_CORRUPTED);
   }
@@ -297,15 +310,17 @@ export class SubscriberBook {
   }
 
   #isOfPlan(stamp: StampReader): boolean {
-    const { publishers, stages } = this.#ledger;
+    const { stampedClients, stages } = this.#ledger;
     // Beyond the last stream there are no publishers.
     return (
-      stamp.publisher < at(publishers, stamp.subject) && stamp.stage < stages && stamp.seq < SEQ_END
+      stamp.publisher < at(stampedClients, stamp.subject) &&
+      stamp.stage < stages &&
+      stamp.seq < SEQ_END
     );
   }
 
   #find(arrival: Arrival, stamp: StampReader, finding: Finding): void {
-    this.#count(arrival, finding.kind, stamp.subject);
+    this.#count(arrival, finding.kind, this.#key.stream);
     this.#example(arrival, stamp, finding.example);
   }
 
@@ -324,12 +339,13 @@ export class SubscriberBook {
 
   #example(arrival: Arrival, stamp: StampReader, kind: number): void {
     const { examples } = this.#ledger;
-    if (!examples.wants(kind, stamp.subject)) return;
+    const { stream } = this.#key;
+    if (!examples.wants(kind, stream)) return;
     examples.keep({
       kind,
       entry: this.#firstEntry + arrival.entry,
       stage: stamp.stage,
-      stream: stamp.subject,
+      stream,
       subscriber: this.#subscriber(arrival),
       publisher: stamp.publisher,
       seq: stamp.seq,

@@ -6,6 +6,7 @@ import { PairTable } from './pair-table.ts';
 import { ShareTable } from './share-table.ts';
 import { SubscriberBook } from './subscriber-book.ts';
 import { ArrivalExamples, Tallies } from './tallies.ts';
+import type { TopicTurns } from './topic-turns.ts';
 import { KnownTopics, type TopicOf } from './known-topics.ts';
 
 export interface SubscriberLedgerOptions {
@@ -33,8 +34,14 @@ export class SubscriberLedger {
   readonly moment: Float64Array;
   readonly clockDomain: number;
   readonly stages: number;
-  /** Clients of each stream's group, by the stream's number. */
+  /** Clients of each stream's group. */
   readonly publishers: Uint32Array;
+  /** The same by the number that stands in stamps. */
+  readonly stampedClients: Uint32Array;
+  /** Of the first part of a stream, by the number that stands in stamps. */
+  readonly firstParts: Uint32Array;
+  /** By the number in stamps: which message goes to which part. Null where one number is all there is. */
+  readonly turns: readonly (TopicTurns | null)[] | null;
   /** 1 for streams outside the ledger. */
   readonly outside: Uint8Array;
   /** After how long the messages of a stream may expire, µs; 0: never. */
@@ -63,6 +70,10 @@ export class SubscriberLedger {
     this.clockDomain = options.clockDomain;
     this.stages = stages.length;
     this.publishers = Uint32Array.from(plan.streams, ({ group }) => groups[group]?.clients ?? 0);
+    this.firstParts = Uint32Array.from(plan.stamped, ([part]) => part?.index ?? 0);
+    this.stampedClients = this.firstParts.map((part) => at(this.publishers, part));
+    const turns = plan.stamped.map(([part]) => part?.turns ?? null);
+    this.turns = turns.every((each) => each === null) ? null : turns;
     this.outside = Uint8Array.from(plan.streams, ({ outside }) => (outside === null ? 0 : 1));
     this.expiryUs = Float64Array.from(plan.streams, ({ spec }) => (spec.expiryS ?? 0) * 1_000_000);
     this.qos = Uint8Array.from(plan.streams, ({ spec }) => spec.qos);

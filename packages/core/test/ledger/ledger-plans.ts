@@ -11,7 +11,7 @@ import type {
 /** Normalised plans of the smallest kind, for what the ledger looks at. */
 interface StreamSketch {
   readonly name?: string;
-  readonly topic: string;
+  readonly topic: PublishStream['topic'];
   readonly qos?: Qos;
   readonly verify?: boolean;
   readonly retain?: boolean;

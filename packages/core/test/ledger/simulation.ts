@@ -152,7 +152,8 @@ export class Simulation {
     const { book, position, worker } = this.#publisher(stream, stage, client);
     const seq = book.nextOf(position);
     book.handed(position);
-    const spec = this.plan.streams[stream];
+    const parts = this.plan.stamped[stream];
+    const spec = parts?.[parts[0]?.turns?.topicOf(client, seq) ?? 0];
     if (spec === undefined) throw new Error('no such stream');
     const writer = new StampWriter({
       runHash: runHash(RUN),
@@ -271,7 +272,7 @@ export class Simulation {
 
   /** The lower one of what the message just read was published with and what was asked for. */
   #qosFor(group: number): number {
-    const sent = this.plan.streams[this.#reader.subject]?.spec.qos ?? 0;
+    const sent = this.plan.stamped[this.#reader.subject]?.[0]?.spec.qos ?? 0;
     const asked = (this.plan.filters[group] ?? []).map(({ entry }) => entry.spec.qos);
     return Math.min(sent, Math.max(0, ...asked));
   }
@@ -296,7 +297,7 @@ export class Simulation {
   }
 
   #publisher(stream: number, stage: number, client: number) {
-    const group = this.plan.streams[stream]?.group ?? 0;
+    const group = this.plan.stamped[stream]?.[0]?.group ?? 0;
     const { worker, position } = this.#ownerOf(group, client);
     const key = `${stream} ${stage}`;
     let book = worker.streams.get(key);

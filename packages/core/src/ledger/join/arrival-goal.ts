@@ -78,7 +78,7 @@ function areInTime({ names: { plan }, edges, sources }: GoalScene, stages: Strea
   return plan.filters.every((filters, group) =>
     filters.every(({ entry, template }, filter) => {
       const after = firsts.filter(({ stream, stage }) => {
-        const spec = plan.streams[stream]?.spec;
+        const spec = plan.stamped[stream]?.[0]?.spec;
         if (spec === undefined || stage < stages.firstOf(entry.index)) return false;
         return streamTopics(spec).some((topic) => mayMatch(topic, template.text));
       });

@@ -16,7 +16,7 @@ export interface LostSender {
 
 /** A lost message, for one who looks for it in the broker's log. */
 export function lostExample(
-  { seq, flags }: LostNumber,
+  { seq: rank, flags }: LostNumber,
   scene: {
     readonly names: PlanNames;
     readonly sender: LostSender;
@@ -26,19 +26,30 @@ export function lostExample(
   const { names, sender, subscriber } = scene;
   const group = names.plan.streams[sender.stream]?.group ?? 0;
   const client = names.clientId(group, sender.publisher);
-  const example = { client, subscriber, seq, sentAtUs: sentAtUs(seq, sender) };
+  const seq = seqOf(names, sender, rank);
+  const example = { client, subscriber, seq, sentAtUs: sentAtUs(rank, sender) };
   if ((flags & GAP_SESSION_LOST) !== 0) return { ...example, while: 'session lost' };
   return (flags & GAP_DISCONNECTED) === 0 ? example : { ...example, while: 'disconnected' };
+}
+
+/** The number in a message's stamp by its number in its pair. */
+export function seqOf(
+  { plan }: PlanNames,
+  { stream, publisher }: { readonly stream: number; readonly publisher: number },
+  rank: number,
+): number {
+  const { turns = null, choice = 0 } = plan.streams[stream] ?? {};
+  return turns === null ? rank : turns.seqOf(publisher, choice, rank);
 }
 
 /**
  * When a message was sent, µs on the run's timeline: nobody notes each one, but the publisher's first
  * and last are known, and its numbers rise with time.
  */
-function sentAtUs(seq: number, { publisher, column, clock }: LostSender): number | null {
+function sentAtUs(rank: number, { publisher, column, clock }: LostSender): number | null {
   if (column === null || clock === null) return null;
   const handed = at(column.handed, publisher);
   const firstUs = at(column.firstUs, publisher);
-  const share = handed < 2 ? 0 : seq / (handed - 1);
+  const share = handed < 2 ? 0 : rank / (handed - 1);
   return Math.round(firstUs + share * (at(column.lastUs, publisher) - firstUs) - clock.startUs);
 }

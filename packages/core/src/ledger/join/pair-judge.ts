@@ -20,7 +20,7 @@ import { type ClockedMoment, surelyAfter } from './moments.ts';
 import { lostNumbers, type PairCase, pairFigures } from './pair-figures.ts';
 import type { PlanNames } from '../plan-names.ts';
 import type { PlanTopics } from './plan-topics.ts';
-import { lostExample } from './lost-example.ts';
+import { lostExample, seqOf } from './lost-example.ts';
 import type { PublisherColumn, PublisherStore } from './publisher-store.ts';
 import type { RowBook, RowKey } from './row-book.ts';
 import type { Sources } from './sources.ts';
@@ -126,11 +126,12 @@ export class PairJudge {
         qos: Math.min(stream.spec.qos, entry?.qos ?? 0),
         stage: pairs.stageOf(record),
       };
+      const who = { stream: stream.index, publisher: pairs.publisherOf(record) };
       rows.count(row, 'unexpected', pairs.uniqueOf(record) + pairs.duplicatesOf(record));
       rows.example(row, 'unexpected', {
         client: names.clientId(stream.group, pairs.publisherOf(record)),
         subscriber: names.clientIdOf(subscriber),
-        seq: Math.max(0, pairs.lowestOf(record)),
+        seq: seqOf(names, who, Math.max(0, pairs.lowestOf(record))),
         sentAtUs: null,
       });
     }

@@ -1,8 +1,9 @@
 import { at } from '../element.ts';
-import type { LedgerPlan } from '../ledger-plan.ts';
-import { MAX_JOINED_RANGES, MAX_MARKS } from '../limits.ts';
+import type { LedgerPlan, LedgerStream } from '../ledger-plan.ts';
+import { MAX_JOINED_RANGES, MAX_MARKS, MAX_SORTED_UNRESOLVED } from '../limits.ts';
 import { PUBLISHER_FIELDS, type PublishersBody } from '../page.ts';
 import { RangeLists } from '../range-lists.ts';
+import type { TopicTurns } from '../topic-turns.ts';
 import { outOfPlan } from './out-of-plan.ts';
 
 /** What all clients of one stream sent in one stage, by client. */
@@ -22,6 +23,18 @@ export interface PublisherColumn {
   readonly marksUs: Map<number, readonly number[]>;
 }
 
+interface RangesOfClient {
+  readonly client: number;
+  readonly rows: readonly number[];
+  readonly place: number;
+}
+
+interface PublisherRow {
+  readonly rows: readonly number[];
+  readonly place: number;
+  readonly marks: number;
+}
+
 /** The publishing side of all workers. */
 export class PublisherStore {
   readonly unresolved = new RangeLists(MAX_JOINED_RANGES);
@@ -39,31 +52,42 @@ export class PublisherStore {
 
   /** @throws SquallError SQ_FRAME for a stream, stage or client that the plan does not have. */
   add(body: PublishersBody, source: number): void {
-    const column = this.#open(body.stream, body.stage);
-    const marks = body.marksUs.length;
-    column.marksUs.set(source, body.marksUs);
-    const { rows } = body;
-    let place = 0;
-    while (place < rows.length) {
-      const client = at(rows, place);
-      if (client >= column.handed.length) throw outOfPlan('publisher', client);
-      column.handed[client] = at(rows, place + 1);
-      column.firstUs[client] = at(rows, place + 2);
-      column.lastUs[client] = at(rows, place + 3);
-      column.unlisted[client] = at(rows, place + 4) > 0 ? 1 : 0;
-      column.refused[client] = at(rows, place + 5);
-      place += PUBLISHER_FIELDS;
-      for (let k = 0; k < marks; k++) column.marks[client * MAX_MARKS + k] = at(rows, place + k);
-      place += marks;
-      place += 1 + this.#addRanges(column, { client, rows, place });
+    const parts = this.#plan.stamped[body.stream];
+    if (parts === undefined) throw outOfPlan('stream', body.stream);
+    for (const part of parts) {
+      const column = this.#open(part.index, body.stage);
+      column.marksUs.set(source, body.marksUs);
+      let place = 0;
+      while (place < body.rows.length) {
+        place = this.#addRow(part, column, { rows: body.rows, place, marks: body.marksUs.length });
+      }
     }
   }
 
-  /** Ranges fall in the row; the lowest is pushed first. Gives the numbers that they take. */
-  #addRanges(
-    column: PublisherColumn,
-    row: { readonly client: number; readonly rows: readonly number[]; readonly place: number },
-  ): number {
+  /** Gives the place behind the row. */
+  #addRow(part: LedgerStream, column: PublisherColumn, row: PublisherRow): number {
+    const { rows, place, marks } = row;
+    const client = at(rows, place);
+    if (client >= column.handed.length) throw outOfPlan('publisher', client);
+    const countOf = (count: number): number =>
+      part.turns === null ? count : part.turns.countOf(client, part.choice, count);
+    column.handed[client] = countOf(at(rows, place + 1));
+    column.firstUs[client] = at(rows, place + 2);
+    column.lastUs[client] = at(rows, place + 3);
+    column.unlisted[client] = at(rows, place + 4) > 0 ? 1 : 0;
+    column.refused[client] = at(rows, place + 5);
+    const from = place + PUBLISHER_FIELDS;
+    for (let k = 0; k < marks; k++) {
+      column.marks[client * MAX_MARKS + k] = countOf(at(rows, from + k));
+    }
+    const ranges = { client, rows, place: from + marks };
+    if (part.turns === null) this.#addRanges(column, ranges);
+    else this.#addTurns(part.turns, part.choice, { column, ranges });
+    return from + marks + 1 + 2 * at(rows, from + marks);
+  }
+
+  /** Ranges fall in the row; the lowest is pushed first. */
+  #addRanges(column: PublisherColumn, row: RangesOfClient): void {
     const count = at(row.rows, row.place);
     let head = 0;
     for (let k = count - 1; k >= 0; k--) {
@@ -72,7 +96,36 @@ export class PublisherStore {
       if (this.unresolved.refused) column.unlisted[row.client] = 1;
     }
     column.heads[row.client] = head;
-    return 2 * count;
+  }
+
+  /** The same where topics take turns: of each range the messages to one topic, by their ranks. */
+  #addTurns(
+    turns: TopicTurns,
+    choice: number,
+    { column, ranges }: { readonly column: PublisherColumn; readonly ranges: RangesOfClient },
+  ): void {
+    const { client, rows, place } = ranges;
+    let head = 0;
+    let looked = 0;
+    let own = 0;
+    for (let k = at(rows, place) - 1; k >= 0; k--) {
+      const from = at(rows, place + 1 + 2 * k);
+      const to = from + at(rows, place + 2 + 2 * k);
+      looked += to - from;
+      if (looked > MAX_SORTED_UNRESOLVED) {
+        column.unlisted[client] = 1;
+        break;
+      }
+      for (let seq = from; seq < to; seq++) {
+        if (turns.topicOf(client, seq) !== choice) continue;
+        own += 1;
+        head = this.unresolved.add(head, turns.rankOf(client, seq));
+        if (this.unresolved.refused) column.unlisted[client] = 1;
+      }
+    }
+    column.heads[client] = head;
+    // Which of them were refused is known where all were.
+    column.refused[client] = at(column.refused, client) === looked ? own : 0;
   }
 
   #open(stream: number, stage: number): PublisherColumn {

@@ -4,7 +4,7 @@ import { sharedFilter } from '../matches-filter.ts';
 import type { PlanNames } from '../plan-names.ts';
 import type { StreamStages } from '../stream-stages.ts';
 import { HELD } from './entitlements.ts';
-import { lostExample } from './lost-example.ts';
+import { lostExample, seqOf } from './lost-example.ts';
 import { surelyAfter } from './moments.ts';
 import type { PlanTopics } from './plan-topics.ts';
 import type { PublisherColumn, PublisherStore } from './publisher-store.ts';
@@ -174,7 +174,7 @@ export class ShareJudge {
     for (const example of came?.examples ?? []) {
       if (example.publisher !== publisher) continue;
       const client = names.clientId(group, publisher);
-      const { seq } = example;
+      const seq = seqOf(names, { stream, publisher }, example.seq);
       rows.example(row, 'duplicated', { client, subscriber: share.name, seq, sentAtUs: null });
     }
   }

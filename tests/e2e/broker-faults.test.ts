@@ -24,14 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.close());
 
-const device2 = of('device-2');
 const atLast = atLastOf('device-2');
 /** For what is waited for in vain. */
 const IMPATIENT: FaultyNeeds = { impatient: true };
 const LATE = 'devices publish_failed: no acknowledgement within the time-out';
 const STRAY = 'devices protocol_errors: PUBACK for a message that is not in flight [MQTT-2.3.1-6]';
 const LOST_CONNECTION = 'devices publish_failed: connection lost';
-const NOT_CONNECTED = { 'devices dropped: not_connected': MESSAGES };
 
 describe.concurrent('messages', { timeout: 60_000 }, () => {
   test.for<Case>([
@@ -119,10 +117,14 @@ describe.concurrent('connections', { timeout: 60_000 }, () => {
     [5, 'not authorized (0x05)'],
   ] as const;
   test('refused, each device with another return code', async () => {
-    const faults = refusals.map(([reasonCode], k): Fault => {
-      const where: Fault['where'] = ({ clientId }) => clientId === `device-${k + 1}`;
-      return { way: 'connect', kind: 'refuse', reasonCode, where };
-    });
+    const faults = refusals.map(
+      ([reasonCode], k): Fault => ({
+        way: 'connect',
+        kind: 'refuse',
+        reasonCode,
+        ...of(`device-${k + 1}`),
+      }),
+    );
     const { found } = await faultyRun(fleet, { faults, devices: 5 });
     expect(found).toEqual({
       ...Object.fromEntries(refusals.map(([, why]) => [`devices connect_failed: ${why}`, 1])),
@@ -132,20 +134,19 @@ describe.concurrent('connections', { timeout: 60_000 }, () => {
 
   test.for<Case>([
     [
-      'reset at CONNECT',
-      [{ way: 'connect', kind: 'cut', ...device2 }],
-      { 'devices connect_failed: connection reset': 1, ...NOT_CONNECTED },
-    ],
-    [
-      'never answered',
-      [{ way: 'connack', kind: 'drop', ...device2 }],
-      { 'devices connect_failed: timed out': 1, ...NOT_CONNECTED },
+      'reset at CONNECT, never answered, and ended within a CONNACK',
+      [
+        { way: 'connect', kind: 'cut', ...of('device-1') },
+        { way: 'connack', kind: 'drop', ...of('device-2') },
+        { way: 'connack', kind: 'cut', passing: 2, ...of('device-3') },
+      ],
+      {
+        'devices connect_failed: connection reset': 1,
+        'devices connect_failed: timed out': 1,
+        'devices connect_failed: closed by broker': 1,
+        'devices dropped: not_connected': 3 * MESSAGES,
+      },
       IMPATIENT,
-    ],
-    [
-      'ended within a CONNACK',
-      [{ way: 'connack', kind: 'cut', passing: 2, ...device2 }],
-      { 'devices connect_failed: closed by broker': 1, ...NOT_CONNECTED },
     ],
     [
       'ended within a PUBACK',
@@ -164,8 +165,14 @@ describe.concurrent('connections', { timeout: 60_000 }, () => {
       // A reset takes acknowledgements with it that have come but were not read yet: there are none.
       { publish: { inflight: 1 } },
     ],
-    ['at which a SUBACK comes twice', [{ way: 'suback', kind: 'duplicate' }], {}],
-    ['whose CONNACK trickles', [{ way: 'connack', kind: 'trickle' }], {}],
+    [
+      'whose CONNACK trickles, and whose SUBACK comes twice',
+      [
+        { way: 'connack', kind: 'trickle' },
+        { way: 'suback', kind: 'duplicate' },
+      ],
+      {},
+    ],
   ])('%s', async (one) => {
     expect(await outcomeOf(fleet, one)).toEqual(expectedOf(one));
   });
@@ -181,40 +188,52 @@ const unexpected = (what: string): string =>
   `disconnected: protocol error: unexpected ${what} from the broker [MQTT-4.8.0-1]`;
 const unasked = (what: string): string => `protocol_errors: ${what}`;
 
+/** What a broker must not send, and what becomes of the connection of a client that gets it. */
+const BREACHES: readonly (readonly [what: string, more: More, found: string])[] = [
+  [
+    'a remaining length of five bytes',
+    Buffer.alloc(5, 0xff),
+    'disconnected: malformed packet: remaining length of more than 4 bytes [MQTT-2.2.3]',
+  ],
+  [
+    'a packet of 256 MiB',
+    bytes(0x30, 0xff, 0xff, 0xff, 0x7f),
+    'disconnected: malformed packet: packet above the size limit',
+  ],
+  ['a packet of type 0', bytes(0, 0), unexpected('packet of the reserved type 0')],
+  ['what only clients send', [subscribe], unexpected('SUBSCRIBE')],
+  [
+    'a second CONNACK',
+    [{ type: 'connack', sessionPresent: false, reasonCode: 0 }],
+    unexpected('CONNACK'),
+  ],
+  [
+    'an empty topic',
+    bytes(0x30, 2, 0, 0),
+    'disconnected: malformed packet: PUBLISH with an empty topic [MQTT-4.7.3-1]',
+  ],
+  [
+    'UNSUBACK for nothing',
+    [{ type: 'unsuback', packetId: 9, reasonCodes: [] }],
+    unasked('UNSUBACK for a subscription that was not ended [MQTT-2.3.1-7]'),
+  ],
+];
+
 describe.concurrent('a broker that breaks the protocol', { timeout: 60_000 }, () => {
-  test.for<readonly [what: string, more: More, found: string]>([
-    [
-      'a remaining length of five bytes',
-      Buffer.alloc(5, 0xff),
-      'disconnected: malformed packet: remaining length of more than 4 bytes [MQTT-2.2.3]',
-    ],
-    [
-      'a packet of 256 MiB',
-      bytes(0x30, 0xff, 0xff, 0xff, 0x7f),
-      'disconnected: malformed packet: packet above the size limit',
-    ],
-    ['a packet of type 0', bytes(0, 0), unexpected('packet of the reserved type 0')],
-    ['what only clients send', [subscribe], unexpected('SUBSCRIBE')],
-    [
-      'a second CONNACK',
-      [{ type: 'connack', sessionPresent: false, reasonCode: 0 }],
-      unexpected('CONNACK'),
-    ],
-    [
-      'an empty topic',
-      bytes(0x30, 2, 0, 0),
-      'disconnected: malformed packet: PUBLISH with an empty topic [MQTT-4.7.3-1]',
-    ],
-    [
-      'UNSUBACK for nothing',
-      [{ type: 'unsuback', packetId: 9, reasonCodes: [] }],
-      unasked('UNSUBACK for a subscription that was not ended [MQTT-2.3.1-7]'),
-    ],
-  ])('%s', async ([, more, found]) => {
+  test('towards each device in another way', async () => {
     const outcome = await faultyRun(fleet, {
-      faults: [{ way: 'toBroker', kind: 'send', more, ...atLast }],
+      devices: BREACHES.length,
+      faults: BREACHES.map(
+        ([, more], k): Fault => ({
+          way: 'toBroker',
+          kind: 'send',
+          more,
+          ...atLastOf(`device-${k + 1}`),
+        }),
+      ),
     });
-    expect(outcome.found).toEqual({ [`devices ${found}`]: 1 });
+    const found = BREACHES.map(([, , what]) => [`devices ${what}`, 1] as const);
+    expect(outcome.found).toEqual(Object.fromEntries(found));
   });
 });
 

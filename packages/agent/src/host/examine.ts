@@ -7,7 +7,7 @@ import { shareNeeds } from './share-needs.ts';
 import { isTuned, TUNED_DESCRIPTORS, TUNING, type TuningSetting } from './tuning.ts';
 
 /** From so many clients on one host its settings decide over the figures. */
-export const TUNING_FROM_CLIENTS = 10_000;
+const TUNING_FROM_CLIENTS = 10_000;
 
 /** Sources of time that cost a system call for each reading; workers read the clock all the time. */
 const SLOW_CLOCKS = ['hpet', 'acpi_pm', 'jiffies', 'refined-jiffies'];

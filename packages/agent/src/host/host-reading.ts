@@ -53,7 +53,7 @@ export function readHost(roots: Partial<HostRoots> = {}): HostReading {
 }
 
 /** The host's memory, or the container's where that is smaller. */
-export function usableMemoryBytes(): number {
+function usableMemoryBytes(): number {
   const constrained = process.constrainedMemory() ?? 0;
   const total = totalmem();
   return constrained > 0 && constrained < total ? constrained : total;

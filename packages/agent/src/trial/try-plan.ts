@@ -20,7 +20,7 @@ export interface TrialOptions {
 }
 
 /** Each step's longest time; all groups take theirs side by side. */
-export interface TrialLimits {
+interface TrialLimits {
   readonly connectMs: number;
   readonly answerMs: number;
   /** From the first message to the last that comes back. */
@@ -30,7 +30,7 @@ export interface TrialLimits {
 const LIMITS: TrialLimits = { connectMs: 4_000, answerMs: 2_500, backMs: 2_500 };
 
 /** `unknown`: nothing speaks against it, and nothing shows it. */
-export type StepState = 'ok' | 'failed' | 'unknown';
+type StepState = 'ok' | 'failed' | 'unknown';
 
 export interface TrialStep {
   readonly step: 'connect' | 'subscribe' | 'publish' | 'come back';

@@ -72,7 +72,7 @@ describe('the check of a share against its host', () => {
   it('counts more memory for clients with TLS', () => {
     const memoryAvailableBytes = 120 * 1024 ** 2;
     const plan = withUrls('first', 'mqtts', 1_000);
-    expect(refused({ plan, workers: 1, memoryAvailableBytes })[0]).toContain('about 159 MiB');
+    expect(refused({ plan, workers: 1, memoryAvailableBytes })[0]).toContain('about 143 MiB');
     expect(
       refused({ plan: withUrls('first', 'mqtt', 1_000), workers: 1, memoryAvailableBytes }),
     ).toEqual([]);

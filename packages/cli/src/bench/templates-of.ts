@@ -2,7 +2,7 @@ import type { GivenFlags } from './parse-flags.ts';
 import { usage } from './parse-flags.ts';
 
 /** `{{n}}`, or with --startnumber what is added to it: the number that emqtt_bench gives a client. */
-export function clientNumber(flags: GivenFlags): string {
+function clientNumber(flags: GivenFlags): string {
   const start = flags.number('startnumber');
   return start === 0 ? '{{n}}' : `{{n + ${start}}}`;
 }

@@ -65,7 +65,8 @@ variables) begin with a letter and have letters, digits, \`-\` and \`_\`, 64 at 
 
 ## Templates
 
-Client ids, user names, passwords, topics and topic filters are templates:
+Client ids, user names, passwords, topics, topic filters, properties, headers, wills and the payloads
+\`template\` and \`json\` are templates:
 
 | expression | gives |
 |---|---|
@@ -73,18 +74,53 @@ Client ids, user names, passwords, topics and topic filters are templates:
 | \`{{n:06}}\` | the same, padded with zeros to 6 digits |
 | \`{{n % 10}}\`, \`{{n + 5}}\`, \`{{n - 1}}\` | computed from it; \`:03\` may follow |
 | \`{{block.n}}\` | index within the client's URL block (with one address: as \`{{n}}\`) |
-| \`{{seq}}\` | index of the message among those of its client and stream, from 0; in topics of messages only |
-| \`{{now}}\` | ms since 1970; in topics of messages only |
+| \`{{seq}}\` | index of the message among those of its client and stream, from 0; in what is rendered for each message |
+| \`{{now}}\` | ms since 1970; likewise |
 | \`{{random 1 100}}\` | a whole number from 1 to 100, both included; not in filters |
 | \`{{uuid}}\` | a random UUID; not in filters |
+| \`{{csv.column}}\` | the client's value in that column of the group's CSV file (\`from\`) |
+| \`{{stamp}}\` | the [stamp](stamp.md) as text, 54 characters; once in a payload |
 | \`{{env.NAME}}\` | an environment variable of the controller, kept out of plan and report |
 | \`{{run}}\` | the short id of the run |
 | \`{{group}}\` | the name of the group |
 | \`{{name}}\` | a variable of \`vars\`; this one works in every value of the plan |
 
-\`n\`, \`block.n\` and \`seq\` can all be padded and computed with. \`{{csv.column}}\` is not supported by
-this version. A variable is put in as it is, before anything else is read: it may hold templates and
+\`n\`, \`block.n\` and \`seq\` can all be padded and computed with. Identities, filters, wills and what
+a client sends with every connect are rendered once a client; topics, payloads and properties of messages
+as often as they need to be. A variable is put in as it is, before anything else is read: it may hold templates and
 \`{{env.NAME}}\`, but no other variables.
+
+## Files
+
+A plan can name files: certificates and keys (\`tls\`), clients (\`from\`), topics
+(\`topic: { file: topics.txt }\`) and payloads (\`file\`, \`files\`). Their names count from the directory
+of the plan. Who reads the plan reads them, too: \`squall check\` and \`squall run\` on the machine where
+they are called; over the [REST API](rest.md) they come with the run, in \`files\`, in base64, by the
+names that the plan gives them. Agents need no files of their own: each is sent what its clients need,
+which is the rows and certificates of those clients and the payloads that all of them share.
+
+All files of a plan together have at most 32 MiB, and there are at most 10,000. What is in them never
+stands in a report, a log or an answer of the API; their sizes and SHA-256 do. The one exception is a
+file of topics, whose topics become part of the plan, as if they had been written there. A controller
+keeps no files: a run that still waits for agents when its controller is started again must be submitted
+again, as one with \`{{env.NAME}}\` must.
+
+**CSV** is that of [RFC 4180](https://www.rfc-editor.org/rfc/rfc4180): UTF-8 with or without a byte
+order mark, lines that end by CRLF or LF, fields with commas, quotes or line ends in quotes. The first line
+names the columns (letters, digits and \`_\`). Row 1 below it is client 1; there must be as many rows as
+clients, after \`--scale\`.
+
+**A file of topics** has one topic a line (empty lines and those that begin with \`#\` count for nothing),
+or is CSV with the column \`topic\` and, where wanted, \`weight\`.
+
+## Versions of MQTT
+
+\`version\` of a target is \`3.1.1\` unless the plan says otherwise. Words that only MQTT 5 has are errors
+under the older ones, by the name of the word: \`expiry needs version: 5\`. They are \`sessionExpiry\`,
+\`auth\` and \`properties\` of \`connect\`; \`delay\`, \`expiry\` and \`properties\` of a will; \`expiry\`,
+\`topicAlias\` and \`properties\` of \`publish\`; \`options\` of \`subscribe\`. \`share\` goes with every version,
+since brokers take \`$share/…\` filters from older clients, too. With \`cleanStart: false\` MQTT 5 keeps the
+session for ever unless \`sessionExpiry\` says how long, as 3.1.1 does.
 `;
 
 const MEANING = `## What a plan means
@@ -115,9 +151,24 @@ const MEANING = `## What a plan means
 - **Client ids** of all clients that meet on a broker must differ, because a broker throws the older
   of two clients with one id out. They are compared before the start. An empty client id asks the
   broker to choose one.
-- **Payloads.** Made-up payloads (\`payload: 200B\`) carry the [stamp](stamp.md) and must have 40 bytes
-  for it, unless \`verify: off\`. \`text\` and \`hex\` payloads are sent as they are and carry none, so
-  they give no delivery times.
+- **Payloads.** Made-up payloads (\`payload: 200B\`, or \`{ size: 1KB, fill: random }\`) carry the
+  [stamp](stamp.md) and must have 40 bytes for it, unless \`verify: off\`. \`template\` and \`json\` payloads
+  carry it as text where \`{{stamp}}\` stands in them. Without a stamp a message gives no delivery time and
+  stands in no ledger: \`text\`, \`hex\`, \`file\` and \`files\` are sent as they are. In \`json\` a text that is
+  nothing but one expression which gives a number (\`{{n}}\`, \`{{block.n}}\`, \`{{seq}}\`, \`{{now}}\`,
+  \`{{random 1 9}}\`, computed with or not, but without padding) becomes a number; values from CSV files and
+  the environment are escaped. Only what changes with a message is written anew for it.
+- **Several topics** of a stream come by turns: message *j* of a client with the number *n* takes place
+  *n + j* of a round that holds each topic as often as its weight says, so any such many messages in a
+  row of one client go to each topic exactly that often. In each stage *j* begins anew. The ledger follows
+  each topic of such a stream by itself. The files of a directory go by turns in the same way.
+- **Requests and responses.** \`request\` of a stream makes each of its messages a request: the clients
+  subscribe to \`responseTopic\` by themselves, and \`response_time\` is the time from when the request was due to its
+  answer. With MQTT 5 the message carries response topic and correlation data. Before,
+  the answer is told by the stamp of the request, which must come back in it: so the payload is a size, or
+  has \`{{stamp}}\` in it, and who answers sends it back. \`respond\` of a group answers what comes in on a
+  filter: on \`to\`, or on the response topic of the request (MQTT 5), with \`payload\`, or with that of the
+  request; the activity \`respond\` of a stage begins it.
 - **\`--var name=value\`** overrides a variable that the plan declares; another name is an error.
 - **\`--scale 0.01\`** scales clients (rounded up, at least 1; \`scale: false\` keeps them), connect and
   group rates, \`count\` of streams, the numbers in \`until\`, the literals of \`rate\` thresholds and of

@@ -13,7 +13,7 @@ export class TopicRound {
   /** @param weights whole, ≥ 1, one a topic; ≥ 1 of them. */
   constructor(weights: readonly number[]) {
     const divisor = weights.reduce(commonDivisor, 0);
-    this.#round = spreadOut(weights.map((weight) => weight / divisor));
+    this.#round = spreadOut(Array.from(weights, (weight) => weight / divisor));
   }
 
   /** Messages until the topics come again in the same order. */
@@ -37,7 +37,6 @@ function spreadOut(weights: readonly number[]): Uint32Array {
   for (const [topic, weight] of weights.entries()) {
     for (let k = 0; k < weight; k++) turns.push({ topic, due: (k + 0.5) / weight });
   }
-  return Uint32Array.from(
-    turns.toSorted((a, b) => a.due - b.due || a.topic - b.topic).map(({ topic }) => topic),
-  );
+  const inOrder = turns.toSorted((a, b) => a.due - b.due || a.topic - b.topic);
+  return Uint32Array.from(inOrder, ({ topic }) => topic);
 }

@@ -40,7 +40,7 @@ export function payloadForm(
     case 'file':
       return new FixedPayload(files.bytes(payload.file));
     case 'files':
-      return new SeveralPayloads(payload.files.map((file) => files.bytes(file)));
+      return new SeveralPayloads(Array.from(payload.files, (file) => files.bytes(file)));
     case 'template':
     case 'json': {
       const text = new TextForm(payload.template, context, payload.kind === 'json');

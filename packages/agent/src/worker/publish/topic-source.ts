@@ -23,11 +23,11 @@ export class TopicSource {
 
   /** @throws RangeError for a topic that may not be published to, SquallError for a template. */
   constructor(stream: PublishStream, order: ClientOrder, context: RenderContext) {
-    this.#templates = streamTopics(stream).map(compileTemplate);
+    this.#templates = Array.from(streamTopics(stream), compileTemplate);
     this.#round =
       typeof stream.topic === 'string'
         ? null
-        : new TopicRound(stream.topic.map(({ weight }) => weight));
+        : new TopicRound(Array.from(stream.topic, ({ weight }) => weight));
     const clients = this.#templates.every((each) => each.isStatic) ? 1 : order.count;
     this.perMessage =
       this.#templates.some((each) => each.perMessage) ||

@@ -7,6 +7,9 @@ import type { SubscribeRequest } from './subscribe-request.ts';
 /** Messages in flight where a broker names no receive maximum [MQTT-3.2.2.3.3]. */
 const RECEIVE_MAXIMUM = 65_535;
 
+/** `sessionExpiryS`: the broker does not say another one [MQTT-3.2.2.3.2]. */
+export const AS_ASKED = -1;
+
 const NO_RETAIN = 1;
 const NO_WILDCARD = 2;
 const NO_IDENTIFIER = 4;
@@ -19,6 +22,8 @@ const NO_SHARED = 8;
 export class BrokerLimits {
   /** Messages of QoS 1 and 2 that a client may have in flight, 1–65,535. */
   readonly receiveMaximum: Uint16Array;
+  /** Session Expiry Interval that the broker keeps to, s; `AS_ASKED`: what CONNECT says. */
+  readonly sessionExpiryS: Float64Array;
   /** 1 where `publishRefusal` may refuse something. */
   readonly isTight: Uint8Array;
   /** Bytes of a packet; 0 = any. */
@@ -29,6 +34,7 @@ export class BrokerLimits {
 
   constructor(slots: number) {
     this.receiveMaximum = new Uint16Array(slots).fill(RECEIVE_MAXIMUM);
+    this.sessionExpiryS = new Float64Array(slots).fill(AS_ASKED);
     this.isTight = new Uint8Array(slots);
     this.#packetBytes = new Uint32Array(slots);
     this.#maximumQos = new Uint8Array(slots).fill(2);
@@ -44,6 +50,7 @@ export class BrokerLimits {
       (connack.subscriptionIdentifierAvailable === false ? NO_IDENTIFIER : 0) |
       (connack.sharedSubscriptionAvailable === false ? NO_SHARED : 0);
     this.receiveMaximum[slot] = receiveMaximum;
+    this.sessionExpiryS[slot] = connack.sessionExpiryInterval ?? AS_ASKED;
     this.#maximumQos[slot] = maximumQos;
     this.#packetBytes[slot] = maximumPacketSize;
     this.#lacks[slot] = lacks;

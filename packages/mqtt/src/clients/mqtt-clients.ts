@@ -59,7 +59,7 @@ export interface MqttClients {
   assignedClientId(slot: number): string | null;
 
   /** What the brokers of connected clients do not do. */
-  readonly limits: Pick<BrokerLimits, 'receiveMaximum' | 'isTight'>;
+  readonly limits: Pick<BrokerLimits, 'receiveMaximum' | 'isTight' | 'sessionExpiryS'>;
 
   /** Hands everything written so far to the sockets. Call it at the end of each tick. */
   flush(): void;

@@ -1,15 +1,16 @@
 // Data path: of groups whose clients are taken over, every call and event passes here.
-import type {
-  ClientHandlers,
-  ConnectOptions,
-  InboundPublish,
-  InboundSuback,
-  MqttClients,
-  MqttClientsOptions,
-  PublishMessage,
-  ScramCredentials,
-  SubscribeRequest,
-  UnsubscribeRequest,
+import {
+  AS_ASKED,
+  type ClientHandlers,
+  type ConnectOptions,
+  type InboundPublish,
+  type InboundSuback,
+  type MqttClients,
+  type MqttClientsOptions,
+  type PublishMessage,
+  type ScramCredentials,
+  type SubscribeRequest,
+  type UnsubscribeRequest,
 } from '@squall/mqtt';
 import { at } from '../element.ts';
 
@@ -62,6 +63,7 @@ export class TakeoverClients implements MqttClients, ClientHandlers {
     this.limits = {
       isTight: new Uint8Array(count),
       receiveMaximum: new Uint16Array(count).fill(0xffff),
+      sessionExpiryS: new Float64Array(count).fill(AS_ASKED),
     };
     this.#base = create({ ...options, slots: count * 2, handlers: this });
   }
@@ -184,6 +186,7 @@ export class TakeoverClients implements MqttClients, ClientHandlers {
     const position = slot % this.#count;
     this.limits.isTight[position] = at(this.#base.limits.isTight, slot);
     this.limits.receiveMaximum[position] = at(this.#base.limits.receiveMaximum, slot);
+    this.limits.sessionExpiryS[position] = at(this.#base.limits.sessionExpiryS, slot);
     if (slot === this.#slot(position)) {
       this.#handlers.onConnected(position, sessionPresent);
       return;

@@ -1,6 +1,6 @@
 import type { SubscriberBook } from '@squall/core/ledger/worker';
 import { type MetricName, NOT_SENT } from '@squall/core/metrics';
-import type { Group, MqttTarget, MqttVersion, Qos, SubscribeEntry } from '@squall/core/plan';
+import type { MqttVersion, Qos, SubscribeEntry } from '@squall/core/plan';
 import { compileTemplate, type Template } from '@squall/core/template';
 import {
   type InboundPublish,
@@ -14,6 +14,7 @@ import { CONNECTED } from '../clients/connection-state.ts';
 import { EntryFinder } from '../clients/entry-finder.ts';
 import { Receiver } from '../clients/receiver.ts';
 import { type SubscribedEntries, subscribedEntries } from '../clients/subscribed-entries.ts';
+import { SessionLives } from '../clients/session-lives.ts';
 import { Subscriptions, type Unanswered } from '../clients/subscriptions.ts';
 import { momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
@@ -55,8 +56,7 @@ export class GroupSubscribing {
   readonly #subscriptions: Subscriptions;
   readonly #receiver: Receiver;
   readonly #book: SubscriberBook;
-  /** How long the broker keeps a client's session after its connection went, µs. */
-  readonly #keepsUs: number;
+  readonly #lives: SessionLives;
   readonly #askedUs = new Float64Array(1);
 
   constructor(
@@ -88,7 +88,7 @@ export class GroupSubscribing {
     this.#finder = new EntryFinder(this.#entries.length, (position, entry) =>
       this.#filtersOf(position, entry),
     );
-    this.#keepsUs = keepsSessionUs(group, services.target);
+    this.#lives = new SessionLives(group, services.target, order.count);
     this.#receiver = new Receiver({
       book: this.#book,
       runHash: services.runHash,
@@ -141,7 +141,8 @@ export class GroupSubscribing {
   }
 
   onConnected(position: number, sessionPresent: boolean): void {
-    this.#book.states.connected(position, sessionPresent, this.#keepsUs);
+    this.#book.states.connected(position, sessionPresent, this.#lives.keepsUs(position));
+    this.#lives.begin(position, at(this.#clients().limits.sessionExpiryS, position));
     this.#subscriptions.onConnected(position, sessionPresent, momentOf(this.#services.moment));
   }
 
@@ -348,17 +349,6 @@ export class GroupSubscribing {
     recorder.example({ metric, subject, reason, ...who, atUs });
   }
 }
-
-/** 0 where the session ends with the connection; Infinity where it never ends by itself. */
-function keepsSessionUs({ connect }: Group, { version }: MqttTarget): number {
-  if (version !== '5') return connect.cleanStart ? 0 : Number.POSITIVE_INFINITY;
-  const { sessionExpiryS } = connect;
-  if (connect.cleanStart || sessionExpiryS === null) return 0;
-  return sessionExpiryS === NEVER_EXPIRES_S ? Number.POSITIVE_INFINITY : sessionExpiryS * 1_000_000;
-}
-
-/** Session Expiry Interval of a session that does not expire [MQTT-3.1.2.11.2]. */
-const NEVER_EXPIRES_S = 0xffff_ffff;
 
 function subackRefusals(suback: InboundSuback, version: MqttVersion): string[] {
   const refusals: string[] = [];

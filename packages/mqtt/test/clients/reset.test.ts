@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createMqttClients, type MqttClients } from '../../src/index.ts';
 import { FakeBroker } from '../fixture/fake-broker.ts';
 import { connectOptions } from '../fixture/options.ts';
@@ -16,12 +16,12 @@ afterEach(async () => {
 
 /** How the broker sees one connected client go. */
 async function goneBy(how: (clients: MqttClients) => void): Promise<string> {
-  let end: (how: string) => void = () => undefined;
-  const ended = new Promise<string>((resolve) => {
-    end = resolve;
-  });
+  const seen: string[] = [];
+  const end = (what: string) => seen.push(what);
   broker = await FakeBroker.accepting((socket) => {
-    socket.on('error', (error) => end('code' in error ? String(error.code) : error.message));
+    socket.on('error', (error) => {
+      end('code' in error ? String(error.code) : error.message);
+    });
     socket.on('data', (bytes) => {
       if (bytes[0] === 0xe0) end('DISCONNECT');
     });
@@ -33,7 +33,8 @@ async function goneBy(how: (clients: MqttClients) => void): Promise<string> {
   await recorder.first('onConnected');
   how(clients);
   expect(clients.isIdle(0)).toBe(true);
-  return await ended;
+  await vi.waitFor(() => expect(seen).not.toEqual([]), 5_000);
+  return seen[0] ?? '';
 }
 
 describe('a client', () => {

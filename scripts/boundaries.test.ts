@@ -22,6 +22,8 @@ const CROSSINGS = [
   ['core', '@squall/agent', 'ground floor'],
   ['mqtt', '@squall/core/plan', 'knows nothing of load tests'],
   ['mqtt', 'mqtt-packet', 'oracles in tests'],
+  ['mqtt', './testing/index.ts', 'made for tests'],
+  ['agent', '@squall/mqtt/testing', 'made for tests'],
   ['rocketmq', '@squall/core/plan', 'knows nothing of load tests'],
   ['rocketmq', '@squall/mqtt', 'knows nothing of load tests'],
   ['rocketmq/src/codec', 'node:net', 'The wire is pure'],

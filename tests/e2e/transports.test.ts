@@ -1,4 +1,4 @@
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { endianness } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test as base } from 'vitest';
@@ -90,12 +90,45 @@ describe.concurrent('deliveries over each transport', { timeout: 60_000 }, () =>
     const tls = { ca: 'ca.pem', cert: 'certs/{{n}}.pem', key: 'certs/{{n}}.key' };
     const urls = [`mqtts://127.0.0.1:${broker.ports.strict}`];
     // The broker lets each user write to the topic with its own name, and to no other.
-    const topics = { topic: 'own/device-{{n}}/up', filter: 'own/#' };
+    const topics = { topic: 'own/files/device-{{n}}/up', filter: 'own/files/#' };
     const plan = planOf('own', { target: { urls, tls }, ...topics });
     const result = await workspace.run([workspace.plan(plan), '--agents', '2', '--workers', '1']);
     const report = reportOf(result);
     expect(report.verdict, result.output).toBe('pass');
     expect(report.ledger).toMatchObject([{ expected: 2 * SENT, unique: 2 * SENT, lost: 0 }]);
+  });
+
+  test('certificates named by the columns of a CSV file go to the clients of their rows', async ({
+    broker,
+    workspace,
+  }) => {
+    broker.giveAuthority(workspace.folder);
+    broker.giveIdentities(workspace.folder, PUBLISHERS);
+    // The last certificate is the first client's, and so on.
+    const rows = Array.from({ length: PUBLISHERS }, (_, k) => PUBLISHERS - k);
+    const lines = rows.map((n) => `device-${n},certs/${n}.pem,certs/${n}.key`);
+    writeFileSync(
+      path.join(workspace.folder, 'devices.csv'),
+      ['name,cert,key', ...lines, ''].join('\n'),
+    );
+    const urls = [`mqtts://127.0.0.1:${broker.ports.strict}`];
+    const tls = { ca: 'ca.pem', cert: '{{csv.cert}}', key: '{{csv.key}}' };
+    const plan = deliveryPlan('', {
+      publishers: { 'pub-csv': { clients: PUBLISHERS, topic: 'own/csv/{{csv.name}}/up' } },
+      subscribers: { 'sub-csv': { clients: 2, topic: 'own/csv/#' } },
+      more: {
+        targets: {
+          secured: { protocol: 'mqtt', urls, tls },
+          broker: { protocol: 'mqtt', urls: [broker.plain.url] },
+        },
+      },
+    });
+    const groups = plan['groups'] as Record<string, Record<string, unknown>>;
+    Object.assign(groups['pub-csv'] ?? {}, { target: 'secured', from: 'devices.csv' });
+    const result = await workspace.run([workspace.plan(plan), '--agents', '2', '--workers', '1']);
+    const report = reportOf(result);
+    expect(report.verdict, result.output).toBe('pass');
+    expect(report.ledger).toMatchObject([{ expected: 2 * SENT, lost: 0 }]);
   });
 
   test('clients that connect again resume their TLS sessions', async ({ broker, workspace }) => {

@@ -8,6 +8,8 @@ import { fold } from './fold.js';
 import { idle } from './idle.js';
 import { ledger } from './ledger.js';
 import { publishPaced } from './publish-paced.js';
+import { rocketmqConsume } from './rocketmq-consume.js';
+import { rocketmqPublish } from './rocketmq-publish.js';
 import { store } from './store.js';
 import { tlsPublish } from './tls-publish.js';
 import { versions } from './versions.js';
@@ -24,6 +26,8 @@ const BENCHMARKS = {
   fleet,
   ledger,
   store,
+  'rocketmq-publish': rocketmqPublish,
+  'rocketmq-consume': rocketmqConsume,
   versions,
 };
 

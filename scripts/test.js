@@ -20,6 +20,9 @@ const SERVERS = {
   'redis-server': 'redis-server',
   promtool: 'prometheus',
   'rabbitmq-server': 'rabbitmq-server',
+  // RocketMQ and HiveMQ run on Java, are fetched by Maven, and their launchers are compiled from source.
+  javac: 'default-jdk-headless',
+  mvn: 'maven',
 };
 
 /** @type {[name: string, tool: string, args: string[]][]} */

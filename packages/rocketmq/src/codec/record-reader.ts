@@ -19,71 +19,103 @@ export const MessageFlag = {
 
 /** Up to the born host. */
 const HEAD_BYTES = 48;
+/** Address and port. */
+const HOST_BYTES = 8;
+const IPV6_HOST_BYTES = 20;
+/** Store time, deliveries, prepared offset, body length. */
+const TAIL_BYTES = 24;
 
 /**
- * One stored message, read in place: the body of a pull answer is a row of them. The fields are valid
- * until the next `read`; what takes memory (texts, properties) is made only when asked for.
+ * One stored message, read in place: the body of a pull answer is a row of them. `read` looks only for
+ * where things are; numbers are read when they are asked for. Valid until the next `read`, and as long
+ * as the answer's memory.
  */
 export class RecordReader {
   bytes: Buffer = Buffer.alloc(0);
-  /** Of the whole record. */
-  size = 0;
-  bodyCrc = 0;
-  queueId = 0;
-  /** The sender's own number, untouched by brokers. */
-  flag = 0;
-  queueOffset = 0;
-  commitLogOffset = 0;
   sysFlag = 0;
-  /** By the sender's wall clock. */
-  bornAtMs = 0;
-  /** By the broker's wall clock. */
-  storedAtMs = 0;
-  storeHostAt = 0;
-  reconsumeTimes = 0;
-  preparedOffset = 0;
   bodyAt = 0;
   bodyEnd = 0;
   topicAt = 0;
   topicEnd = 0;
   propertiesAt = 0;
   propertiesEnd = 0;
+  /** Where the record begins. */
+  #at = 0;
+  /** Where the store time stands. */
+  #storedAt = 0;
 
   /** Reads the record at `at`, and gives where the next one starts, or -1: this is none. */
   read(bytes: Buffer, at: number, end: number): number {
     if (end - at < HEAD_BYTES) return -1;
-    const size = int32At(bytes, at);
+    const recordEnd = at + int32At(bytes, at);
+    if (recordEnd > end || recordEnd < at + HEAD_BYTES) return -1;
     const magic = int32At(bytes, at + 4);
-    const recordEnd = at + size;
-    if (size < HEAD_BYTES || recordEnd > end) return -1;
     if (magic !== MAGIC && magic !== MAGIC_LONG_TOPIC) return -1;
+    const sysFlag = int32At(bytes, at + 36);
     this.bytes = bytes;
-    this.size = size;
-    this.bodyCrc = int32At(bytes, at + 8);
-    this.queueId = int32At(bytes, at + 12);
-    this.flag = int32At(bytes, at + 16);
-    this.queueOffset = int64At(bytes, at + 20);
-    this.commitLogOffset = int64At(bytes, at + 28);
-    this.sysFlag = int32At(bytes, at + 36);
-    this.bornAtMs = int64At(bytes, at + 40);
-    return this.#readTail(at + HEAD_BYTES, recordEnd, magic) ? recordEnd : -1;
+    this.#at = at;
+    this.sysFlag = sysFlag;
+    let place = at + HEAD_BYTES;
+    place += (sysFlag & MessageFlag.bornHostIpv6) === 0 ? HOST_BYTES : IPV6_HOST_BYTES;
+    this.#storedAt = place;
+    place += (sysFlag & MessageFlag.storeHostIpv6) === 0 ? HOST_BYTES : IPV6_HOST_BYTES;
+    // The body's length is the last of the tail, behind the store host.
+    const bodyAt = place + TAIL_BYTES;
+    if (bodyAt + 1 > recordEnd) return -1;
+    const bodyLength = int32At(bytes, bodyAt - 4);
+    if (bodyLength < 0 || bodyAt + bodyLength + 1 > recordEnd) return -1;
+    this.bodyAt = bodyAt;
+    this.bodyEnd = bodyAt + bodyLength;
+    return this.#readTexts(recordEnd, magic === MAGIC_LONG_TOPIC) ? recordEnd : -1;
   }
 
-  #readTail(start: number, end: number, magic: number): boolean {
+  /** Of the whole record. */
+  get size(): number {
+    return int32At(this.bytes, this.#at);
+  }
+
+  get bodyCrc(): number {
+    return int32At(this.bytes, this.#at + 8);
+  }
+
+  get queueId(): number {
+    return int32At(this.bytes, this.#at + 12);
+  }
+
+  /** The sender's own number, untouched by brokers. */
+  get flag(): number {
+    return int32At(this.bytes, this.#at + 16);
+  }
+
+  get queueOffset(): number {
+    return int64At(this.bytes, this.#at + 20);
+  }
+
+  get commitLogOffset(): number {
+    return int64At(this.bytes, this.#at + 28);
+  }
+
+  /** By the sender's wall clock. */
+  get bornAtMs(): number {
+    return int64At(this.bytes, this.#at + 40);
+  }
+
+  /** By the broker's wall clock. */
+  get storedAtMs(): number {
+    return int64At(this.bytes, this.#storedAt);
+  }
+
+  /** How often it came before and failed. */
+  get reconsumeTimes(): number {
+    return int32At(this.bytes, this.bodyAt - 16);
+  }
+
+  get preparedOffset(): number {
+    return int64At(this.bytes, this.bodyAt - 12);
+  }
+
+  #readTexts(end: number, long: boolean): boolean {
     const bytes = this.bytes;
-    let at = start + ((this.sysFlag & MessageFlag.bornHostIpv6) === 0 ? 8 : 20);
-    const storeHostBytes = (this.sysFlag & MessageFlag.storeHostIpv6) === 0 ? 8 : 20;
-    if (at + 8 + storeHostBytes + 16 > end) return false;
-    this.storedAtMs = int64At(bytes, at);
-    this.storeHostAt = at + 8;
-    at += 8 + storeHostBytes;
-    this.reconsumeTimes = int32At(bytes, at);
-    this.preparedOffset = int64At(bytes, at + 4);
-    this.bodyAt = at + 16;
-    const bodyLength = int32At(bytes, at + 12);
-    this.bodyEnd = this.bodyAt + bodyLength;
-    if (bodyLength < 0 || this.bodyEnd + 1 > end) return false;
-    const long = magic === MAGIC_LONG_TOPIC;
     this.topicAt = this.bodyEnd + (long ? 2 : 1);
     if (this.topicAt > end) return false;
     const topicLength = long ? uint16At(bytes, this.bodyEnd) : byteAt(bytes, this.bodyEnd);

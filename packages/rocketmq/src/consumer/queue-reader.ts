@@ -189,14 +189,16 @@ export class QueueReader implements AnswerHandler {
   #receive(): void {
     const record = this.#record;
     const { counts } = this.#parts;
+    const { queueOffset } = record;
     if (this.#contiguous && this.#expected >= 0) {
-      const difference = record.queueOffset - this.#expected;
+      const difference = queueOffset - this.#expected;
       if (difference > 0) counts.gaps += difference;
       else if (difference < 0) counts.repeats += 1;
     }
-    this.#expected = record.queueOffset + 1;
-    this.#nextOffset = record.queueOffset + 1;
-    if (record.storedAtMs < this.#parts.notBeforeMs) return;
+    this.#expected = queueOffset + 1;
+    this.#nextOffset = queueOffset + 1;
+    const { notBeforeMs } = this.#parts;
+    if (notBeforeMs > 0 && record.storedAtMs < notBeforeMs) return;
     if (this.#tags.length > 0 && !this.#hasWantedTag()) {
       counts.otherTags += 1;
       return;

@@ -11,7 +11,7 @@ import {
 import { publishTo, readSlowly } from '../clients/slow-reader.ts';
 import { Authority, noCertificates, read } from '../fixture/certificates.ts';
 import { CONNACK, FakeBroker } from '../fixture/fake-broker.ts';
-import { connectOptions } from '../fixture/options.ts';
+import { connectOptions, message } from '../fixture/options.ts';
 import { Recorder } from '../fixture/recorder.ts';
 import { TlsServer } from './tls-server.ts';
 
@@ -130,6 +130,32 @@ describe.skipIf(noCertificates() !== null)(
       await delay(20);
       expect(recorder.of('onClosed')).toHaveLength(1);
     });
+
+    test.each(['end', 'destroy'] as const)(
+      'a broker that goes (%s) while messages are on their way ends the connection with a reason',
+      async (how) => {
+        const own = await TlsServer.start(identity, accept);
+        server = own;
+        const reasons = new Set<string>();
+        for (let round = 0; round < 8; round += 1) {
+          const recorder = attempt(own.port, request());
+          await recorder.first('onConnected');
+          const busy = setInterval(() => {
+            for (let n = 0; clients?.isConnected(0) === true && n < 20; n += 1) {
+              clients.publish(0, message('t', 'x'.repeat(2_000)));
+              clients.flush();
+            }
+          }, 1);
+          await delay(round % 7);
+          for (const socket of own.sockets) socket[how]();
+          reasons.add((await recorder.first('onClosed')).reason ?? '');
+          clearInterval(busy);
+          clients?.close();
+        }
+        for (const reason of reasons)
+          expect(reason).toMatch(/^(closed by broker|connection reset)$/);
+      },
+    );
 
     test('destroying a client in the middle of everything leaves nothing behind', async () => {
       const port = await answering({});

@@ -104,8 +104,8 @@ export class TlsTransport implements Transport, WriteOwner, ReadOwner {
   /** All bytes are encrypted at once: the memory is free again when this returns. */
   #write(bytes: Buffer): void {
     const socket = this.#socket;
-    // It may have been lost a moment ago already, with 'close' on its way.
-    if (socket.destroyed) return;
+    // It may have been lost or closed by the peer a moment ago, with 'close' on its way.
+    if (socket.destroyed || socket.writableEnded) return;
     this.#writing = true;
     const handle = this.#handle;
     if (handle === null) {

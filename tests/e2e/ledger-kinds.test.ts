@@ -188,7 +188,7 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
     const [all, seldom, ...others] = delivery.rows;
     expect(others).toEqual([]);
     const pairs = { all: 2 * CLIENTS, seldom: 2 * CLIENTS };
-    const [lost = 0, lostToo = 0] = [all?.lost, seldom?.lost];
+    const [lost, lostToo] = [all?.lost ?? 0, seldom?.lost ?? 0];
     expect(all).toEqual(row({ from, to: 'all', pairs: pairs.all, expected: SENT, lost }));
     const expected = (2 * SENT) / 4;
     expect(seldom).toEqual(

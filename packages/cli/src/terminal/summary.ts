@@ -79,9 +79,14 @@ const DELIVERY_FAULTS = [
   'duplicated',
   'reordered',
   'corrupted',
+  'wrongTopic',
+  'wrongQos',
   'unexpected',
   'foreign',
   'unresolved',
+  'refused',
+  'expired',
+  'queued',
   'unverifiable',
 ] as const;
 const STATE_ORDER = ['fail', 'inconclusive', 'pass'];

@@ -148,10 +148,28 @@ function bookCase({ run }: Report, book: Report['books'][number]): Case {
   return { ...base, note: '', outcome: { kind: 'error', type: 'books', message, text: message } };
 }
 
+/** Told of a row where it has some. */
+const LEDGER_DETAILS = [
+  'duplicated',
+  'reordered',
+  'corrupted',
+  'wrongTopic',
+  'wrongQos',
+  'unexpected',
+  'foreign',
+  'unresolved',
+  'refused',
+  'expired',
+  'unverifiable',
+] as const;
+
 function ledgerCase({ run }: Report, row: Report['ledger'][number]): Case {
   const { from, to, qos, state, remark, expected, unique, lost } = row;
   const base = { classname: `${run.name}.ledger`, name: `${from} to ${to} at QoS ${qos}` };
-  const text = `expected ${expected}, arrived ${unique}, lost ${lost}`;
+  const others = LEDGER_DETAILS.flatMap((figure) =>
+    row[figure] === 0 ? [] : [`${figure} ${row[figure]}`],
+  );
+  const text = [`expected ${expected}, arrived ${unique}, lost ${lost}`, ...others].join(', ');
   if (state === 'pass') return { ...base, note: text, outcome: null };
   const kind = state === 'fail' ? 'failure' : 'skipped';
   return { ...base, note: '', outcome: { kind, type: state, message: remark, text } };

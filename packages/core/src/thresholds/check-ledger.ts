@@ -1,6 +1,5 @@
 import type { SquallError } from '../errors/index.ts';
 import { whyOutside } from '../ledger/ledger-plan.ts';
-import { sharedFilter } from '../ledger/matches-filter.ts';
 import { isMetricName, metricInfo } from '../metrics/index.ts';
 import type { Group, SubscribeEntry } from '../plan/plan.ts';
 import type { ThresholdContext } from './check.ts';
@@ -30,10 +29,6 @@ export function checkLedger(
     const message = `${metric} is counted where messages arrive, and no such subscription is chosen`;
     const subjects = entries.map(({ entry }) => entry.subject).join(', ');
     return [thresholdError(message, column, `those of the plan are ${subjects}`)];
-  }
-  if (meant.every(({ entry }) => entry.topics.every((topic) => sharedFilter(topic) !== null))) {
-    const message = `${metric} says nothing of shared subscriptions: which client gets a message is open`;
-    return [thresholdError(message, column, 'use received')];
   }
   const streams = groups.flatMap((group) => group.publish);
   const reasons = streams.map(whyOutside);

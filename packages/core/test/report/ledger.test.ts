@@ -57,6 +57,29 @@ describe('the ledger in the report', () => {
     expect(toJunit(report)).toContain('<failure type="fail" message="devices → readers: 1 of 40');
   });
 
+  it('tells all that is amiss with a row in JUnit, too', () => {
+    const report = reportOf([{ qos: 2, duplicated: 2, wrongTopic: 1, expired: 3 }]);
+    expect(report.reasons).toEqual([
+      'devices → readers: 2 messages duplicated at QoS 2',
+      'devices → readers: 1 message on another topic than the one published to',
+    ]);
+    const junit = toJunit(report);
+    expect(junit).toContain(
+      'expected 40, arrived 40, lost 0, duplicated 2, wrongTopic 1, expired 3',
+    );
+  });
+
+  it('asks nothing of what cannot be verified at QoS 0', () => {
+    const part = { unverifiable: 5, unverifiablePairs: 1, unverifiableFrom: ['b'] };
+    const missing = ['agent b, worker 0'];
+    const report = reportOf([{ ...part, qos: 0 }], { missing });
+    expect(report).toMatchObject({ verdict: 'pass', exitCode: 0 });
+    expect(report.notes.join()).toContain('the ledger of agent b is not complete');
+    expect(reportOf([{ ...part, qos: 0 }, part], { missing }).verdict).toBe('inconclusive');
+    // Without any row nobody knows what would have been asked.
+    expect(reportOf([], { missing }).verdict).toBe('inconclusive');
+  });
+
   it('makes the run inconclusive where it is not whole', () => {
     const part = { unverifiable: 5, unverifiablePairs: 1, unverifiableFrom: ['b'] };
     const report = reportOf([part], { missing: ['agent b, worker 0'] });

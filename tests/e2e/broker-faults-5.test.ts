@@ -1,5 +1,4 @@
 import { type Fault, type More, only } from '@squall/mqtt/testing';
-import { reasonCodeName } from '@squall/mqtt/codec';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   atLastOf,
@@ -109,6 +108,8 @@ describe.concurrent('QoS 2', { timeout: 90_000 }, () => {
 /** One device, so that its messages are the only ones under way. */
 const KEPT: FaultyNeeds = {
   devices: 1,
+  // What comes after a connection was made again.
+  quiet: '2s',
   device: { connect: { cleanStart: false, backoff: { min: '10ms', max: '20ms' } } },
   reader: { connect: { cleanStart: false, backoff: { min: '10ms', max: '20ms' } } },
 };
@@ -189,114 +190,15 @@ describe.concurrent('shared subscriptions', { timeout: 90_000 }, () => {
   });
 });
 
-describe.concurrent('reason codes', { timeout: 90_000 }, () => {
-  test('of CONNACK, each device another', async () => {
-    const codes = [
-      0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88, 0x89, 0x8a, 0x8c, 0x90, 0x95, 0x97,
-      0x99, 0x9a, 0x9b, 0x9c, 0x9d, 0x9f,
-    ];
-    const { found } = await faultyRun(fleet, {
-      ...VERSION_5,
-      devices: codes.length,
-      faults: codes.map(
-        (reasonCode, k): Fault => ({
-          way: 'connect',
-          kind: 'refuse',
-          reasonCode,
-          ...of(`device-${k + 1}`),
-        }),
-      ),
-    });
-    expect(found).toEqual({
-      ...each('devices connect_failed', codes),
-      'devices dropped: not_connected': codes.length * MESSAGES,
-    });
-  });
-
-  test.for([1, 2])('of the answer to a message at QoS %i, each device another', async (qos) => {
-    const codes = [0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99];
-    const { found } = await faultyRun(fleet, {
-      ...VERSION_5,
-      publish: { qos },
-      subscribe: { qos },
-      devices: codes.length,
-      faults: codes.map(
-        (reasonCode, k): Fault => ({
-          way: 'toBroker',
-          kind: 'refuse',
-          reasonCode,
-          ...atLastOf(`device-${k + 1}`),
-        }),
-      ),
-    });
-    expect(found).toEqual({
-      ...each('devices publish_failed', codes),
-      'ledger refused': codes.length,
-      'ledger unresolved': codes.length,
-    });
-  });
-
-  test('of SUBACK, each reader another', async () => {
-    const codes = [0x80, 0x83, 0x87, 0x8f, 0x91, 0x97, 0x9e, 0xa1, 0xa2];
-    const { found } = await faultyRun(fleet, {
-      ...VERSION_5,
-      reader: { clients: codes.length },
-      faults: codes.map(
-        (reasonCode, k): Fault => ({
-          way: 'subscribe',
-          kind: 'refuse',
-          reasonCode,
-          ...of(`reader-${k + 1}`),
-        }),
-      ),
-    });
-    expect(found).toEqual(each('readers subscribe_failed', codes));
-  });
-
-  test('of UNSUBACK, each reader another', async () => {
-    const codes = [0x80, 0x83, 0x87, 0x8f, 0x91];
-    const { found } = await faultyRun(fleet, {
-      ...VERSION_5,
-      reader: { clients: codes.length },
-      stages: [
-        { name: 'subscribe', run: { readers: 'subscribe' } },
-        { name: 'unsubscribe', run: { readers: 'unsubscribe' } },
-      ],
-      faults: codes.map(
-        (reasonCode, k): Fault => ({
-          way: 'unsubscribe',
-          kind: 'refuse',
-          reasonCode,
-          ...of(`reader-${k + 1}`),
-        }),
-      ),
-    });
-    expect(found).toEqual(each('readers unsubscribe_failed', codes));
-  });
-
-  test('of DISCONNECT, each device another', async () => {
-    const codes = [
-      0x80, 0x81, 0x82, 0x83, 0x87, 0x89, 0x8b, 0x8d, 0x8e, 0x8f, 0x90, 0x93, 0x94, 0x95, 0x96,
-      0x97, 0x98, 0x99, 0x9a, 0x9b, 0x9c, 0x9d, 0x9e, 0x9f, 0xa0, 0xa1, 0xa2,
-    ];
-    const { found } = await faultyRun(fleet, {
-      ...VERSION_5,
-      devices: codes.length,
-      faults: codes.map(
-        (reasonCode, k): Fault => ({
-          way: 'ackToPublisher',
-          kind: 'send',
-          more: [{ type: 'disconnect', reasonCode }],
-          thenEnd: true,
-          ...atLastOf(`device-${k + 1}`),
-        }),
-      ),
-    });
-    expect(found).toEqual(each('devices disconnected: disconnected by broker', codes));
-  });
-});
-
 const AUTH = { type: 'auth', reasonCode: 0x18 } as const;
+const SCRAM: FaultyNeeds = {
+  ...VERSION_5,
+  device: {
+    username: 'somebody',
+    password: 'secret',
+    connect: { retries: 0, auth: { method: 'SCRAM-SHA-256' } },
+  },
+};
 const BY_LIMITS = 'not sent: by the limits in CONNACK';
 const unknownAlias: More = [
   {
@@ -343,6 +245,42 @@ describe.concurrent('MQTT 5', { timeout: 90_000 }, () => {
       { ...VERSION_5, ...QOS_2 },
     ],
     [
+      'more at a time than a subscriber takes',
+      [{ way: 'relToSubscriber', kind: 'drop' }],
+      {
+        'readers disconnected: protocol error: more QoS 2 messages than the receive maximum [MQTT-3.3.4-9]': 1,
+        'ledger lost': 1,
+        'ledger lostDisconnected': 1,
+      },
+      {
+        ...VERSION_5,
+        ...QOS_2,
+        devices: 1,
+        ignoresReceiveMaximum: true,
+        // The last message is the one too many.
+        reader: { connect: { properties: { receiveMaximum: MESSAGES - 1 } } },
+      },
+    ],
+    [
+      'authentication that is none of the method',
+      [],
+      {
+        'devices connect_failed: protocol error: SCRAM: nonce that is not of this exchange':
+          DEVICES,
+        'devices dropped: not_connected': DEVICES * MESSAGES,
+      },
+      { ...SCRAM, auth: () => ({ reasonCode: 0x18, data: Buffer.from('r=garbage,s=,i=1') }) },
+    ],
+    [
+      'a method of authentication that the broker does not have',
+      [],
+      {
+        'devices connect_failed: bad authentication method (0x8c)': DEVICES,
+        'devices dropped: not_connected': DEVICES * MESSAGES,
+      },
+      SCRAM,
+    ],
+    [
       'a broker without QoS 1',
       [],
       { [`devices publish_failed: ${BY_LIMITS}: QoS not supported (0x9b)`]: DEVICES * MESSAGES },
@@ -373,7 +311,14 @@ describe.concurrent('MQTT 5', { timeout: 90_000 }, () => {
   });
 });
 
-/** What is counted once for each of these codes. */
-function each(counter: string, codes: readonly number[]): Record<string, number> {
-  return Object.fromEntries(codes.map((code) => [`${counter}: ${reasonCodeName(code)}`, 1]));
-}
+test('a PINGREQ without an answer', { timeout: 60_000 }, async () => {
+  const { found } = await faultyRun(fleet, {
+    faults: [{ way: 'pingresp', kind: 'drop', ...of('device-1') }],
+    device: { connect: { keepAlive: '1s' } },
+    stages: [
+      { name: 'connect', run: { devices: 'connect' } },
+      { name: 'idle', run: { devices: 'idle' }, for: '3500ms' },
+    ],
+  });
+  expect(found).toEqual({ 'devices disconnected: keep-alive timeout: no PINGRESP': 1 });
+});

@@ -2,17 +2,21 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectAsync, type IPublishPacket, type MqttClient } from 'mqtt';
+import type { FaultBroker } from '@squall/mqtt/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Mosquitto } from '../fixtures/mosquitto.ts';
 import { checkReport, type ReportJson } from '../fixtures/report-laws.ts';
 import { freePort } from '../fixtures/process.ts';
+import { ScramServer } from '../fixtures/scram-server.ts';
 import { SecuredBroker, securedBrokerMissing } from '../fixtures/secured-broker.ts';
 import { TestService } from '../fixtures/service.ts';
 import { Workspace } from '../fixtures/squall.ts';
 
 const FOLDER = fileURLToPath(new URL('../../plans/recipes', import.meta.url));
 /** Runs that go on at a time: they mostly wait for announced moments. */
-const AGENTS = 6;
+const AGENTS = 10;
+/** The controller reads two plans at a time, and lets some more wait. */
+const SUBMITTERS = 4;
 /** Messages of one recipe that are looked at. */
 const MAX_HEARD = 5_000;
 /** Clients of the recipe with certificates. */
@@ -34,6 +38,8 @@ interface Recipe {
   /** Variables beside `broker` and `duration: 1s`. */
   readonly vars?: Readonly<Record<string, string>>;
   readonly scale?: number;
+  /** 1 where it is left out. */
+  readonly agents?: number;
   /** First level of its topics, where messages are looked at. */
   readonly topics?: string;
   /** Beyond the verdict `pass`. */
@@ -52,6 +58,7 @@ const json = ({ payload }: Heard): unknown => JSON.parse(payload.toString());
 /** What is true of a recipe besides its own thresholds. A recipe without an entry runs as it is. */
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'devices-from-csv': {
+    agents: 2,
     topics: 'sites',
     holds: (outcome) => {
       expect(new Set(outcome.heard.map(({ topic }) => topic))).toEqual(
@@ -238,6 +245,44 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       expect(outcome.heard).toHaveLength(20);
     },
   },
+  'mqtt-3.1': {
+    holds: ({ report }) => expect(report.ledger[0]).toMatchObject({ expected: 50, unique: 50 }),
+  },
+  identities: {
+    topics: 'identities',
+    holds: ({ heard }) =>
+      expect(new Set(heard.map(({ topic }) => topic))).toEqual(
+        new Set(
+          Array.from(
+            { length: 12 },
+            (_, k) => `identities/acme/${(k + 1) % 4}/${String(k + 1).padStart(6, '0')}`,
+          ),
+        ),
+      ),
+  },
+  wildcards: {
+    holds: ({ report }) =>
+      expect(report.ledger.map(({ from, to, qos }) => `${from} ${to} ${qos}`).toSorted()).toEqual([
+        'devices.alarm readers.alarms 2',
+        'devices.state readers.states 0',
+      ]),
+  },
+  'retained-messages': {
+    vars: { duration: '1s' },
+    holds: ({ report }) => {
+      expect(report.groups['late']?.counters).toMatchObject({ received: 40 });
+      expect(report.notes).toContain(
+        'Cleanup of devices: 20 retained messages removed; 0 sessions removed.',
+      );
+    },
+  },
+  'as-fast-as-possible': { vars: { clients: '5' } },
+  'round-robin': {
+    holds: (outcome) => expect(counters(outcome, 'devices')).toMatchObject({ acked: 50 }),
+  },
+  'enhanced-authentication': {
+    holds: (outcome) => expect(counters(outcome, 'devices')).toMatchObject({ connected: 10 }),
+  },
   'exactly-once': {
     holds: ({ report }) =>
       expect(report.ledger[0]).toMatchObject({ qos: 2, expected: 200, unique: 200 }),
@@ -266,7 +311,7 @@ const names = readdirSync(FOLDER)
 /** Everything beside the plans that is no plan: sent along with each of them. */
 function filesIn(folder: string): Record<string, string> {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => !name.endsWith('.yaml') && statSync(path.join(folder, name)).isFile(),
+    (name) => !/\.(yaml|md)$/.test(name) && statSync(path.join(folder, name)).isFile(),
   );
   return Object.fromEntries(
     files.map((name) => [name, readFileSync(path.join(folder, name)).toString('base64')]),
@@ -288,16 +333,22 @@ async function submit(
   { values, files }: { values: Record<string, string>; files: Record<string, string> },
 ): Promise<string> {
   const text = readFileSync(path.join(FOLDER, `${name}.yaml`), 'utf8');
-  const { vars, scale } = RECIPES[name] ?? {};
+  const { vars, scale, agents = 1 } = RECIPES[name] ?? {};
   const run = await service.post<{ id: string }>('/v1/runs', {
     text,
     vars: varsOf(text, { ...values, ...vars }),
     files,
-    agents: 1,
+    agents,
     ...(scale === undefined ? {} : { scale }),
   });
   return run.id;
 }
+
+test('every recipe stands in the index, and in none that is not there', () => {
+  const index = readFileSync(path.join(FOLDER, 'README.md'), 'utf8');
+  const linked = [...index.matchAll(/\]\(([\w.-]+)\.yaml\)/g)].map(([, name]) => name);
+  expect(linked.toSorted()).toEqual(names.toSorted());
+});
 
 describe('recipes, each against a real broker', () => {
   const missing = securedBrokerMissing();
@@ -306,6 +357,8 @@ describe('recipes, each against a real broker', () => {
   const runs = new Map<string, string>();
   let brokers: Mosquitto[] = [];
   let secured: SecuredBroker | null = null;
+  let scram: FaultBroker | null = null;
+  const scramServer = new ScramServer((user) => user.replace('device', 'secret'));
   let service: TestService;
   let listener: MqttClient;
 
@@ -313,6 +366,7 @@ describe('recipes, each against a real broker', () => {
     if (missing !== null) return;
     brokers = await Promise.all([Mosquitto.start(), Mosquitto.start()]);
     secured = await SecuredBroker.start();
+    scram = await scramServer.broker();
     const [broker = '', second = ''] = brokers.map(({ url }) => url);
     listener = await connectAsync(broker, { protocolVersion: 5 });
     listener.on('message', (topic, payload, packet) => {
@@ -338,12 +392,17 @@ describe('recipes, each against a real broker', () => {
       tls: `mqtts://127.0.0.1:${secured.ports.tls}`,
       strict: `mqtts://127.0.0.1:${secured.ports.strict}`,
       websocket: `wss://127.0.0.1:${secured.ports.wss}/mqtt`,
+      scram: `mqtt://127.0.0.1:${scram.port}`,
       duration: '1s',
     };
-    // All at once: the controller lets them wait for free agents.
-    await Promise.all(
-      names.map(async (name) => runs.set(name, await submit(service, name, { values, files }))),
-    );
+    // The controller lets them wait for free agents, but reads only so many plans at a time.
+    const waiting = [...names];
+    const submitNext = async () => {
+      for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+        runs.set(name, await submit(service, name, { values, files }));
+      }
+    };
+    await Promise.all(Array.from({ length: SUBMITTERS }, submitNext));
   }, 240_000);
 
   afterAll(async () => {
@@ -351,6 +410,7 @@ describe('recipes, each against a real broker', () => {
     await service?.close();
     await Promise.all(brokers.map((broker) => broker.dispose()));
     await secured?.dispose();
+    await scram?.close();
     workspace.dispose();
   });
 

@@ -1,5 +1,5 @@
 import type { Report } from '@squall/core/report';
-import { only } from '@squall/mqtt/testing';
+import { FaultBroker, only, ScramServer } from '@squall/mqtt/testing';
 import { connectAsync, type IPublishPacket, type MqttClient } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, test as plainTest } from 'vitest';
 import { FaultRelay } from '../fixtures/fault-relay.ts';
@@ -320,6 +320,30 @@ describe.concurrent('what MQTT 5 adds to messages', { timeout: 60_000 }, () => {
     expect(wills.map(({ properties }) => properties?.userProperties?.['why'])).toEqual(
       wills.map((_, k) => (version === '5' ? `cut ${k + 1}` : undefined)),
     );
+  });
+
+  test.for([
+    ['the right password', 'secret', {}],
+    ['a wrong one', 'another', { 'devices connect_failed: not authorized (0x87)': DEVICES }],
+  ] as const)('SCRAM-SHA-256 with %s', async ([, password, found]) => {
+    // No broker that can be had for a test has SCRAM without a plug-in.
+    const server = new ScramServer('secret');
+    const fake = await FaultBroker.start({ auth: (step) => server.answer(step) });
+    try {
+      const { plan } = planOf({
+        version: '5',
+        url: fake.url,
+        connect: { auth: { method: 'SCRAM-SHA-256' }, retries: 0 },
+        stages: [{ name: 'connect', run: { devices: 'connect' } }],
+      });
+      const groups = plan['groups'] as Record<string, object>;
+      groups['devices'] = { ...groups['devices'], username: 'device-{{n}}', password };
+      const report = await fleet.run(plan);
+      expect(faultsOf(report)).toEqual(found);
+      expect(fake.violations).toEqual([]);
+    } finally {
+      await fake.close();
+    }
   });
 
   test('options of subscriptions do what they say', async () => {

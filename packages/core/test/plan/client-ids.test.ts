@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readPlan } from '../../src/plan/index.ts';
 import { accepted, complaints, planOf } from './plan-fixture.ts';
 
 const one = (clientId: string, more: object = {}) => planOf({}, { clientId, ...more });
@@ -100,4 +101,24 @@ test('a kept session needs a client id that stays the same', () => {
     'groups.devices.clientId: cleanStart: false needs a client id [MQTT-3.1.3-7]',
   ]);
   expect(accepted(kept('d{{n}}')).groups[0]?.connect.cleanStart).toBe(false);
+});
+
+const long = (version: string, clientId: string) =>
+  planOf({ targets: { broker: { protocol: 'mqtt', urls: ['mqtt://h'], version } } }, { clientId });
+
+describe('client ids of MQTT 3.1', () => {
+  test.each([
+    ['3.1', 'd'.repeat(20) + '{{n}}', 0],
+    ['3.1', 'd'.repeat(21) + '{{n}}', 1],
+    ['3.1', 'é'.repeat(11) + '{{n}}', 1],
+    ['3.1', 'x{{n:024}}', 1],
+    ['3.1', '{{uuid}}', 1],
+    ['3.1.1', '{{uuid}}', 0],
+    ['5', '{{uuid}}', 0],
+  ])('%s, "%s": %i warnings of more than 23 bytes', (version, clientId, warnings) => {
+    const read = readPlan(JSON.stringify(long(version, clientId)));
+    expect(read.ok).toBe(true);
+    const texts = read.ok ? read.warnings.map(({ message }) => message) : [];
+    expect(texts.filter((text) => text.includes('more than 23'))).toHaveLength(warnings);
+  });
 });

@@ -14,3 +14,4 @@ export {
 export { FaultGate, type GatedConnection } from './fault-gate.ts';
 export type { ReadStamp } from './gate-packet.ts';
 export type { Way } from './way.ts';
+export { ScramServer } from './scram-server.ts';

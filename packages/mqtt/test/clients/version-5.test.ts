@@ -1,9 +1,8 @@
-import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Properties } from '../../src/codec/index.ts';
 import { encodePublishProperties, createMqttClients, type MqttClients } from '../../src/index.ts';
-import { type AuthStep, type Fault, FaultBroker } from '../../src/testing/index.ts';
+import { type AuthStep, type Fault, FaultBroker, ScramServer } from '../../src/testing/index.ts';
 import { connectOptions, message } from '../fixture/options.ts';
 import { Recorder } from '../fixture/recorder.ts';
 
@@ -50,6 +49,12 @@ async function connected(options: SceneOptions = {}, overrides = {}): Promise<Sc
   }
   await made.recorder.until(() => made.recorder.of('onConnected').length === (options.slots ?? 1));
   return made;
+}
+
+/** A message of no meaning, at which the broker does its worst. */
+function provoke({ clients: own }: Scene): void {
+  own.publish(0, message('provoke', ''));
+  own.flush();
 }
 
 /** Subscribes slot 0 and waits for the answer. */
@@ -263,7 +268,7 @@ describe('MQTT 5: messages', () => {
       {
         faults: [
           {
-            way: 'pingreq',
+            way: 'toBroker',
             kind: 'send',
             more: [
               { ...publish, topic: 'long/topic' },
@@ -275,8 +280,9 @@ describe('MQTT 5: messages', () => {
           },
         ],
       },
-      { keepAliveS: 1, properties: { topicAliasMaximum: 3 } },
+      { properties: { topicAliasMaximum: 3 } },
     );
+    provoke(made);
     await made.recorder.until(() => made.recorder.of('onPublish').length === 4);
     expect(made.recorder.of('onPublish').map((e) => e.topic)).toEqual([
       'long/topic',
@@ -301,9 +307,10 @@ describe('MQTT 5: messages', () => {
       properties: { topicAlias },
     } as const;
     const made = await connected(
-      { faults: [{ way: 'pingreq', kind: 'send', more: [publish], most: 1 }] },
-      { keepAliveS: 1, properties: { topicAliasMaximum: 3 } },
+      { faults: [{ way: 'toBroker', kind: 'send', more: [publish], most: 1 }] },
+      { properties: { topicAliasMaximum: 3 } },
     );
+    provoke(made);
     expect((await made.recorder.first('onClosed')).reason).toMatch(reason);
   });
 
@@ -373,43 +380,6 @@ describe('MQTT 5: messages', () => {
   });
 });
 
-function hmac(key: Buffer, what: string): Buffer {
-  return createHmac('sha256', key).update(what).digest();
-}
-
-/** The server’s side of SCRAM-SHA-256, for one user. */
-class ScramServer {
-  readonly #salted: Buffer;
-  readonly #salt = Buffer.from('salt of this server');
-  #bare = '';
-  #first = '';
-  signatureIsWrong = false;
-
-  constructor(password: string) {
-    this.#salted = pbkdf2Sync(password, this.#salt, 4_096, 32, 'sha256');
-  }
-
-  answer({ data, method }: AuthStep): { reasonCode: number; data?: Uint8Array } {
-    if (method !== 'SCRAM-SHA-256') return { reasonCode: 0x8c };
-    const text = Buffer.from(data ?? []).toString();
-    if (text.startsWith('n,,')) {
-      this.#bare = text.slice(3);
-      const nonce = /r=(.*)$/.exec(this.#bare)?.[1] ?? '';
-      this.#first = `r=${nonce}server,s=${this.#salt.toString('base64')},i=4096`;
-      return { reasonCode: 0x18, data: Buffer.from(this.#first) };
-    }
-    const [withoutProof = '', proof = ''] = text.split(',p=');
-    const authMessage = `${this.#bare},${this.#first},${withoutProof}`;
-    const clientKey = hmac(this.#salted, 'Client Key');
-    const signature = hmac(createHash('sha256').update(clientKey).digest(), authMessage);
-    const expected = Buffer.from(clientKey.map((byte, at) => byte ^ (signature[at] ?? 0)));
-    if (!expected.equals(Buffer.from(proof, 'base64'))) return { reasonCode: 0x87 };
-    const server = hmac(hmac(this.#salted, 'Server Key'), authMessage);
-    if (this.signatureIsWrong) server.fill(0);
-    return { reasonCode: 0, data: Buffer.from(`v=${server.toString('base64')}`) };
-  }
-}
-
 describe('MQTT 5: enhanced authentication', () => {
   const auth = { method: 'SCRAM-SHA-256', username: 'ada', password: 'secret' } as const;
 
@@ -441,8 +411,7 @@ describe('MQTT 5: enhanced authentication', () => {
   });
 
   test('a broker that does not know the password itself is not trusted', async () => {
-    const server = new ScramServer('secret');
-    server.signatureIsWrong = true;
+    const server = new ScramServer('secret', { isImpostor: true });
     const made = await scene({ auth: (step) => server.answer(step) });
     made.clients.connect(0, connectOptions(made.broker.port, { auth }));
     expect((await made.recorder.first('onConnectFailed')).reason).toMatch(/SCRAM: the broker does/);
@@ -455,14 +424,12 @@ describe('MQTT 5: enhanced authentication', () => {
   });
 
   test('AUTH that nobody asked for ends the connection', async () => {
-    const made = await connected(
-      {
-        faults: [
-          { way: 'pingreq', kind: 'send', more: [{ type: 'auth', reasonCode: 0x18 }], most: 1 },
-        ],
-      },
-      { keepAliveS: 1 },
-    );
+    const made = await connected({
+      faults: [
+        { way: 'toBroker', kind: 'send', more: [{ type: 'auth', reasonCode: 0x18 }], most: 1 },
+      ],
+    });
+    provoke(made);
     expect((await made.recorder.first('onClosed')).reason).toMatch(/AUTH that nothing/);
   });
 });

@@ -85,7 +85,8 @@ export class GroupSubscribing {
     this.#book = services.ledger.subscribers.book(services.groupIndex, order.numbers, (position) =>
       group.subscribe.flatMap((_, entry) => this.#filtersOf(position, entry)),
     );
-    this.#finder = new EntryFinder(this.#entries.length, (position, entry) =>
+    const identifiers = this.#entries.map(({ options }) => options.identifier);
+    this.#finder = new EntryFinder(identifiers, (position, entry) =>
       this.#filtersOf(position, entry),
     );
     this.#lives = new SessionLives(group, services.target, order.count);

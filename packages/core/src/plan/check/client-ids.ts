@@ -5,6 +5,7 @@ import type { CsvTable } from '../files/csv.ts';
 import type { NormalContext } from '../normal/context.ts';
 import type { Group, MqttTarget, Plan } from '../plan.ts';
 import type { Findings } from '../problem.ts';
+import { warnOfLongIds } from './client-id-length.ts';
 
 /** A group with what its client ids are made of. */
 interface Identities {
@@ -31,6 +32,7 @@ export function checkClientIds(
   for (const group of groups) {
     const target = targets[group.target];
     checkStable(group, target, findings);
+    warnOfLongIds(group, target, findings);
     for (const broker of addresses(target)) {
       brokers.set(broker, [...(brokers.get(broker) ?? []), group]);
     }

@@ -1,4 +1,9 @@
-export { AS_ASKED, BrokerLimits, PUBLISH_LIMITS, SUBSCRIBE_LIMITS } from './clients/broker-limits.ts';
+export {
+  AS_ASKED,
+  BrokerLimits,
+  PUBLISH_LIMITS,
+  SUBSCRIBE_LIMITS,
+} from './clients/broker-limits.ts';
 export type { ClientHandlers, InboundPublish, InboundSuback } from './clients/client-handlers.ts';
 export { createMqttClients } from './clients/client-pool.ts';
 export type { ConnectOptions, ScramCredentials } from './clients/connect-options.ts';

@@ -93,7 +93,7 @@ export interface UnsubackPacket extends WithProperties {
   readonly reasonCodes: readonly number[];
 }
 
-export interface PingPacket {
+interface PingPacket {
   readonly type: 'pingreq' | 'pingresp';
 }
 

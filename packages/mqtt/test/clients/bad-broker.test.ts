@@ -3,7 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { generate } from 'mqtt-packet';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createMqttClients, type MqttClients } from '../../src/index.ts';
+import { encodePacket, type Packet } from '../../src/codec/index.ts';
+import { createMqttClients, type MqttClients, type ProtocolVersion } from '../../src/index.ts';
+import { anyPacket } from '../codec/any-packet.ts';
 import { CONNACK, FakeBroker } from '../fixture/fake-broker.ts';
 import { connectOptions, message } from '../fixture/options.ts';
 import { Recorder } from '../fixture/recorder.ts';
@@ -134,6 +136,17 @@ describe('a connection that does not come to be', () => {
   });
 });
 
+/** The packet with some of its bytes changed. */
+function broken(
+  packet: Packet,
+  version: ProtocolVersion,
+  changed: readonly (readonly [at: number, byte: number])[],
+): Buffer {
+  const bytes = encodePacket(packet, version);
+  for (const [at, byte] of changed) bytes[at % bytes.length] = byte;
+  return bytes;
+}
+
 describe('a connection that goes wrong', () => {
   test.each<[string, (socket: Socket) => void, RegExp]>([
     ['closes', (socket) => socket.end(), /^closed by broker$/],
@@ -217,6 +230,45 @@ describe('a connection that goes wrong', () => {
       { numRuns: 100 },
     );
   });
+
+  test.each<ProtocolVersion>(['3.1.1', '5'])(
+    'broken packets of MQTT %s end the connection with a reason, or are waited on',
+    async (version) => {
+      const recorder = new Recorder();
+      let sent = Buffer.alloc(0);
+      const connack = encodePacket(
+        { type: 'connack', sessionPresent: false, reasonCode: 0 },
+        version,
+      );
+      broker = await FakeBroker.start((socket) => {
+        socket.once('data', () => {
+          socket.write(connack);
+          socket.end(sent);
+        });
+      });
+      const { port } = broker;
+      const own = createMqttClients({ slots: 1, handlers: recorder, version });
+      clients = own;
+      const changes = fc.array(fc.tuple(fc.nat(500), fc.nat(255)), { maxLength: 3 });
+      const packets = fc.array(fc.tuple(anyPacket(version), changes), {
+        minLength: 1,
+        maxLength: 3,
+      });
+      await fc.assert(
+        fc.asyncProperty(packets, async (given) => {
+          sent = Buffer.concat(given.map(([packet, changed]) => broken(packet, version, changed)));
+          recorder.events.length = 0;
+          own.connect(0, connectOptions(port));
+          const { reason } = await recorder.first('onClosed');
+          expect(reason).toMatch(
+            /^(malformed packet|protocol error|(closed|disconnected) by broker|connection res)/,
+          );
+          expect(own.isIdle(0)).toBe(true);
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
 
   test('packets that trickle in byte by byte are understood', async () => {
     const bytes = Buffer.concat([

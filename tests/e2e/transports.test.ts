@@ -5,9 +5,14 @@ import { afterAll, beforeAll, describe, expect, test as base } from 'vitest';
 import { Authority } from '../../packages/mqtt/test/fixture/certificates.ts';
 import { deliveryPlan, MESSAGES } from '../fixtures/deliveries.ts';
 import { Mosquitto } from '../fixtures/mosquitto.ts';
+import {
+  BROKER_IN_NARROW_NETWORK,
+  noNarrowNetwork,
+  runInNarrowNetwork,
+} from '../fixtures/narrow-network.ts';
 import { freePort, until } from '../fixtures/process.ts';
 import { SecuredBroker, securedBrokerMissing } from '../fixtures/secured-broker.ts';
-import { reportOf, Workspace } from '../fixtures/squall.ts';
+import { MAIN, reportOf, Workspace } from '../fixtures/squall.ts';
 
 /** One broker for all: each test has topics of its own. */
 let shared: SecuredBroker | null = null;
@@ -297,7 +302,7 @@ describe.concurrent('source addresses', { timeout: 60_000 }, () => {
   const SOURCES = [2, 3, 4, 5, 6, 7, 8, 9].map((n) => `127.0.0.${n}`);
   test('are used by turns, and the broker sees them', async ({ broker, workspace }) => {
     // The last one is no address of this host: the others are used.
-    const plan = workspace.plan(sourcesPlan(broker, [...SOURCES, '203.0.113.1']));
+    const plan = workspace.plan(sourcesPlan(broker.plain.url, [...SOURCES, '203.0.113.1']));
     const running = workspace.start([plan, '--agents', '2', '--workers', '1']);
     let seen = new Map<string, number>();
     await until(
@@ -314,8 +319,30 @@ describe.concurrent('source addresses', { timeout: 60_000 }, () => {
     expect((await running.result).code).toBe(0);
   });
 
+  test('hold more connections to one address than there are local ports', async ({
+    workspace,
+    skip,
+  }) => {
+    const missing = noNarrowNetwork();
+    if (missing !== null) skip(missing);
+    const ports = 40;
+    const output = (sourceAddresses: readonly string[]) => {
+      const plan = workspace.plan(sourcesPlan(BROKER_IN_NARROW_NETWORK, sourceAddresses));
+      const run = [MAIN, 'run', plan, '--workers', '1', '--out', workspace.out()];
+      return runInNarrowNetwork({ ports, folder: workspace.folder, run });
+    };
+    expect(await output([])).toContain(
+      `${ports} local ports from one source address to 127.0.0.1:1883, needed: 80`,
+    );
+    const held = await output(['127.0.0.2', '127.0.0.3', '127.0.0.4']);
+    expect(held).toMatch(/verdict {2}pass/);
+    expect(held).toMatch(/devices +80\b/);
+  });
+
   test('of which a host has none are refused before any load', async ({ broker, workspace }) => {
-    const result = await workspace.run([workspace.plan(sourcesPlan(broker, ['203.0.113.1']))]);
+    const result = await workspace.run([
+      workspace.plan(sourcesPlan(broker.plain.url, ['203.0.113.1'])),
+    ]);
     expect(result.output).toContain(
       'none of the sourceAddresses of group devices is an address of this host (203.0.113.1)',
     );
@@ -323,12 +350,18 @@ describe.concurrent('source addresses', { timeout: 60_000 }, () => {
   });
 });
 
-function sourcesPlan(broker: SecuredBroker, sourceAddresses: readonly string[]) {
+function sourcesPlan(url: string, sourceAddresses: readonly string[]) {
   return {
     squall: 1,
     name: 'sources',
-    targets: { broker: { protocol: 'mqtt', urls: [broker.plain.url] } },
-    groups: { devices: { target: 'broker', clients: 80, sourceAddresses } },
+    targets: { broker: { protocol: 'mqtt', urls: [url] } },
+    groups: {
+      devices: {
+        target: 'broker',
+        clients: 80,
+        ...(sourceAddresses.length === 0 ? {} : { sourceAddresses }),
+      },
+    },
     stages: [{ name: 'hold', run: { devices: 'connect' }, for: '4s' }],
   };
 }

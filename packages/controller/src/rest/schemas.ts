@@ -128,6 +128,9 @@ export const checkedPlan = z
     ...planFacts,
     warnings: z.array(warning),
     secrets: z.array(text).describe('names that `{{env.X}}` needs: the run must be given them'),
+    files: z
+      .array(text)
+      .describe('files and directories that the plan names: the run must be given them'),
   })
   .meta({ id: 'CheckedPlan' });
 

@@ -67,6 +67,8 @@ export interface CheckedPlan {
   readonly warnings: readonly PlanProblem[];
   /** Names that `{{env.X}}` needs. */
   readonly secrets: readonly string[];
+  /** Names of the files and directories that it needs. */
+  readonly fileNames: readonly string[];
 }
 
 export type SubmittedRun =
@@ -112,9 +114,10 @@ export class RunService {
       text,
       plan: read.plan,
     };
-    const { warnings, secrets } = read;
-    if (!keep) return { ok: true, plan: record, created: false, warnings, secrets };
-    return { ok: true, ...(await store.putPlan(record)), warnings, secrets };
+    const { warnings, secrets, fileNames } = read;
+    const asked = { warnings, secrets, fileNames };
+    if (!keep) return { ok: true, plan: record, created: false, ...asked };
+    return { ok: true, ...(await store.putPlan(record)), ...asked };
   }
 
   /** @throws SquallError SQ_NOT_FOUND */

@@ -67,6 +67,13 @@ describe('POST /v1/plans', () => {
     expect(checkedPlan.parse(response.json()).secrets).toEqual(['BROKER_PASSWORD']);
   });
 
+  it('names the files that a run will need, without looking at them', async () => {
+    const text = PLAN.replace('clients: 4', 'clients: 4\n    from: devices.csv');
+    const response = await scene.postPlan(text);
+    expect(response.statusCode).toBe(201);
+    expect(checkedPlan.parse(response.json())).toMatchObject({ files: ['devices.csv'] });
+  });
+
   it.each([
     ['text/plain', 415],
     ['application/x-www-form-urlencoded', 415],

@@ -5,6 +5,7 @@ import type { RunTiming } from '../../src/limits.ts';
 import { type App, buildApp } from '../../src/rest/app.ts';
 import { LiveRuns } from '../../src/service/live-runs.ts';
 import type { PlanReader } from '../../src/service/plan-reader.ts';
+import { SubmittedFiles } from '../../src/service/submitted-files.ts';
 import { RunService } from '../../src/service/run-service.ts';
 import type { Store } from '../../src/store/store.ts';
 import { systemTime } from '../../src/time-source.ts';
@@ -25,7 +26,10 @@ export const TOKEN = 'a-token-of-the-test';
 
 /** Reads in this very thread, as the sources cannot be run by another one. */
 const readHere: PlanReader = {
-  read: (text, options): Promise<ReadPlan> => Promise.resolve(readPlan(text, options)),
+  read: (text, options, files): Promise<ReadPlan> => {
+    const source = files === null ? null : new SubmittedFiles(files);
+    return Promise.resolve(readPlan(text, { ...options, files: source }));
+  },
 };
 
 export interface RestOptions {

@@ -14,6 +14,8 @@ function waiting(more: Record<string, unknown> = {}): Promise<string> {
   return scene.run({ text: PLAN, ...more });
 }
 
+const base64 = (content: string) => Buffer.from(content).toString('base64');
+
 describe('POST /v1/runs', () => {
   it('starts a run of a plan that is known', async () => {
     const { id: plan } = checkedPlan.parse((await scene.postPlan(PLAN)).json());
@@ -99,6 +101,43 @@ describe('POST /v1/runs', () => {
     for (const path of [`/v1/runs/${id}`, '/v1/runs', '/v1/plans']) {
       expect((await scene.get(path)).body).not.toContain('hunter2');
     }
+  });
+
+  describe('with files', () => {
+    const text = PLAN.replace('clients: 4', 'clients: 2\n    from: devices.csv');
+
+    it('takes those that the plan names and keeps them nowhere', async () => {
+      const csv = base64('id,secret\na,hunter3\nb,hunter4\n');
+      const id = await scene.run({ text, files: { 'devices.csv': csv, other: base64('x') } });
+      for (const path of [`/v1/runs/${id}`, '/v1/runs', '/v1/plans']) {
+        const { body } = await scene.get(path);
+        expect(body).not.toContain('hunter3');
+        expect(body).not.toContain(csv);
+      }
+    });
+
+    it.each([
+      [{}, 'devices.csv did not come with the plan'],
+      [{ 'devices.csv': base64('id\na\n') }, 'devices.csv has 1 rows for 2 clients'],
+      [{ 'devices.csv': base64('id\na,b\n') }, 'line 2 of the CSV file has 2 fields'],
+    ])('says what is wrong with %j', async (files, message) => {
+      const payload = { text, files };
+      const response = await scene.send('POST', '/v1/runs', { payload });
+      expect(response.statusCode).toBe(422);
+      const { errors } = response.json<{ errors: { path: string; message: string }[] }>();
+      expect(errors).toEqual([
+        expect.objectContaining({
+          path: 'groups.devices.from',
+          message: expect.stringContaining(message),
+        }),
+      ]);
+    });
+
+    it('are base64', async () => {
+      const payload = { text, files: { 'devices.csv': 'id,\n' } };
+      const response = await scene.send('POST', '/v1/runs', { payload });
+      expect(response.statusCode).toBe(400);
+    });
   });
 
   it('is one run, however often it comes with the same key', async () => {

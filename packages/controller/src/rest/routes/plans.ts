@@ -35,6 +35,7 @@ export function addPlanRoutes(app: App, { service }: RouteScene): void {
         ...summaryView(put.plan),
         warnings: put.warnings.map((warning) => ({ ...warning })),
         secrets: [...put.secrets],
+        files: [...put.fileNames],
       };
       if (!put.created) return reply.code(200).send(view);
       return reply.code(201).header('location', `/v1/plans/${put.plan.id}`).send(view);

@@ -276,7 +276,10 @@ const workers = wholeNumber(1, MAX_WORKERS);
 const TOP_EXAMPLES = `
 Examples:
   squall run plans/quickstart.yaml --agents 5 --with-broker   everything on this machine
-  squall check my-plan.yaml                                   is the plan right?
+  squall check my-plan.yaml --connect                         is the plan right, and does the broker do what it wants?
+  squall doctor my-plan.yaml --agents 5                       can this host carry its share?
+  squall bench pub -h localhost -c 40 -I 10 -t test/%i -q 1   the flags of emqtt_bench, and the plan behind them
+  squall clean squall-out/<run id>                            what is left on the broker?
   squall run --help                                           all options of a command
 
 Exit codes: 0 pass · 99 a threshold failed · 104 the plan is wrong · 105 ended by a signal

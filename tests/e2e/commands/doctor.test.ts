@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { devicesPlan } from '../../fixtures/plans.ts';
 import { programMissing } from '../../fixtures/process.ts';
@@ -56,6 +58,20 @@ describe.concurrent('squall doctor', () => {
     const result = await squall(['doctor', file]);
     expect(result.code).toBe(0);
     expect(result.stdout).not.toContain('fail');
+  });
+
+  test('applies the script where it is told to, and says what cannot be set', async () => {
+    // A copy of the settings: nothing of this host is changed.
+    const folder = path.join(workspace.folder, 'host');
+    const file = path.join(folder, 'sys', 'net', 'core', 'somaxconn');
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, '4096\n');
+    const env = { SQUALL_TUNE_ROOT: folder, SQUALL_TUNE_PROC: folder };
+    const result = await squall(['doctor', '--fix', '--apply'], { env });
+    expect(result.stdout).toContain('set      net.core.somaxconn = 32768 (was 4096)\n');
+    expect(result.stdout).toContain('refused  net.ipv4.tcp_fin_timeout: not to be seen here');
+    expect(readFileSync(file, 'utf8').trim()).toBe('32768');
+    expect(result.code).toBe(113);
   });
 
   test('prints the script, and runs nothing unless it is told to', async () => {

@@ -61,7 +61,10 @@ function untuned(host: HostReading): HostFinding {
 function clock({ clockSource, clockSynchronised }: HostReading): HostFinding[] {
   const slow = clockSource !== null && SLOW_CLOCKS.includes(clockSource);
   const kept = clockSynchronised === true;
-  const told = clockSynchronised === null ? 'a keeper of time runs; ask it' : 'nobody keeps it';
+  const told =
+    clockSynchronised === null
+      ? 'nobody here tells whether it is kept in time'
+      : 'not synchronised';
   return [
     {
       check: 'clock',

@@ -87,22 +87,9 @@ function readQuota(sys: string): number | null {
   return quotaUs > 0 && periodUs > 0 ? quotaUs / periodUs : null;
 }
 
-/** The files by which the usual keepers of time tell that they have it. */
+/** The file by which the usual keeper of time tells that it has it; others have to be asked. */
 function readSynchronised(run: string): boolean | null {
-  if (readText(`${run}/systemd/timesync/synchronized`) !== undefined) return true;
-  // A keeper that runs says nothing about success here: it has to be asked itself.
-  const keepers = ['chrony/chronyd.pid', 'chronyd.pid', 'ntpd.pid', 'systemd/timesync'];
-  return keepers.some((file) => isThere(`${run}/${file}`)) ? null : false;
-}
-
-function isThere(path: string): boolean {
-  try {
-    readFileSync(path);
-    return true;
-  } catch (error) {
-    // A folder is there, too, though it cannot be read as a file.
-    return error instanceof Error && 'code' in error && error.code === 'EISDIR';
-  }
+  return readText(`${run}/systemd/timesync/synchronized`) === undefined ? null : true;
 }
 
 function readText(path: string): string | undefined {

@@ -1,3 +1,4 @@
+export { askClock } from './ask-clock.ts';
 export { type Examination, examineHost } from './examine.ts';
 export type { HostFinding } from './finding.ts';
 export { type HostReading, readHost } from './host-reading.ts';

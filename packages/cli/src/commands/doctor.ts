@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism, hostname } from 'node:os';
 import {
+  askClock,
   examineHost,
   type HostFinding,
   type HostReading,
@@ -47,7 +48,8 @@ export async function doctorCommand(
     return EXIT.ok;
   }
   if (options.apply) return applyScript(options, terminal);
-  const host = readHost();
+  const read = readHost();
+  const host = { ...read, clockSynchronised: read.clockSynchronised ?? askClock() };
   const work = file === undefined ? null : await workOf(file, options);
   const findings = [...sourceFindings(work), ...examineHost({ host, work })];
   const about = aboutHost(host, work);

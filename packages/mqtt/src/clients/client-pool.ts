@@ -58,6 +58,7 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
   readonly #authentication: Authentication;
   readonly #handlers: ClientHandlers;
   readonly #table: SlotTable;
+  readonly #inbound: InboundPackets;
   readonly #framer: PacketFramer;
   readonly #outbox = new Outbox();
   readonly #closing = new ClosingTransports();
@@ -80,8 +81,8 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
     this.#authentication = new Authentication(this);
     const { handlers } = options;
     const parts = { table: this.#table, handlers, control: this, wire: this.#wire };
-    const inbound = new InboundPackets(parts);
-    this.#framer = new PacketFramer(inbound, options.maxPacketBytes ?? MAX_PACKET_BYTES);
+    this.#inbound = new InboundPackets(parts);
+    this.#framer = new PacketFramer(this.#inbound, options.maxPacketBytes ?? MAX_PACKET_BYTES);
     readMonotonicUs(this.momentUs);
     // The sockets keep the process alive, the timer need not.
     this.#scanTimer = setInterval(() => this.#scan(), SCAN_MS).unref();
@@ -138,6 +139,10 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
   reauthenticate(slot: number, credentials: ScramCredentials, done: () => void): void {
     if (!this.isConnected(slot)) throw new Error(`AUTH on slot ${slot}, which is not connected`);
     this.#authentication.again(slot, credentials, done);
+  }
+
+  moveSession(from: number, to: number): void {
+    this.#inbound.moveSession(from, to);
   }
 
   assignedClientId(slot: number): string | null {

@@ -97,6 +97,11 @@ export class InboundPackets implements PacketSink {
     this.#control.giveUp(slot, malformedPacket(why), code);
   }
 
+  /** A session goes on by the connection of another slot. */
+  moveSession(from: number, to: number): void {
+    this.#received.move(from, to);
+  }
+
   #mayBeFirst(type: number): boolean {
     return type === PacketType.connack || (type === PacketType.auth && this.#wire.version === '5');
   }

@@ -55,6 +55,12 @@ export interface MqttClients {
    */
   reauthenticate(slot: number, credentials: ScramCredentials, done: () => void): void;
 
+  /**
+   * The session of a client that connects once more goes on by another slot: what it knows of received
+   * QoS 2 messages moves there. To be called in `onConnected` of that slot, where a session is present.
+   */
+  moveSession(from: number, to: number): void;
+
   /** The client id that the broker gave to a client without one, or null. It outlives connections. */
   assignedClientId(slot: number): string | null;
 

@@ -47,6 +47,14 @@ export class ReceivedIds {
     return true;
   }
 
+  /** The session of one slot goes on in another one. */
+  move(from: number, to: number): void {
+    this.#tables[to] = this.#tables[from];
+    this.#counts[to] = element(this.#counts, from);
+    this.#tables[from] = undefined;
+    this.#counts[from] = 0;
+  }
+
   /** The session of a client is new: it knows no ids. */
   clear(slot: number): void {
     if (element(this.#counts, slot) === 0) return;

@@ -31,14 +31,14 @@ interface Scene {
 }
 
 /** Connects to a session that outlives the connection. */
-async function connect(scene: Scene, version: ProtocolVersion): Promise<void> {
+async function connect(scene: Scene, version: ProtocolVersion, slot = 0): Promise<void> {
   const before = scene.recorder.of('onConnected').length;
   const kept = {
     clientId: 'kept',
     cleanStart: false,
     ...(version === '5' && { properties: { sessionExpiryInterval: 60 } }),
   };
-  scene.clients.connect(0, connectOptions(scene.broker.port, kept));
+  scene.clients.connect(slot, connectOptions(scene.broker.port, kept));
   await scene.recorder.until(() => scene.recorder.of('onConnected').length > before);
 }
 
@@ -114,3 +114,30 @@ describe.each<ProtocolVersion>(['3.1', '3.1.1', '5'])('QoS 2 of MQTT %s', (versi
     expect(scene.clients.isConnected(0)).toBe(true);
   });
 });
+
+// MQTT 3.1 does not say whether there is a session.
+test.each<ProtocolVersion>(['3.1.1', '5'])(
+  'a QoS 2 message of MQTT %s is not told again after a takeover',
+  async (version) => {
+    const recorder = new Recorder();
+    const twins = await FaultBroker.start({
+      faults: [{ way: 'recToBroker', kind: 'drop', ...only(1) }],
+    });
+    broker = twins;
+    const own = createMqttClients({ slots: 2, handlers: recorder, version });
+    clients = own;
+    recorder.react = ({ kind, slot, sessionPresent }) => {
+      if (kind === 'onConnected' && slot === 1 && sessionPresent === true) own.moveSession(0, 1);
+    };
+    await connect({ broker: twins, clients: own, recorder }, version);
+    own.subscribe(0, { packetId: 65_520, filters: ['t'], qos: 2 });
+    own.flush();
+    await recorder.first('onSuback');
+    twins.publish({ topic: 't', payload: Buffer.from('once'), qos: 2 });
+    await recorder.first('onPublish');
+    await connect({ broker: twins, clients: own, recorder }, version, 1);
+    await recorder.until(() => twins.came('compToBroker') === 1);
+    expect(twins.came('toSubscriber')).toBe(2);
+    expect(recorder.of('onPublish')).toHaveLength(1);
+  },
+);

@@ -121,6 +121,10 @@ export class TakeoverClients implements MqttClients, ClientHandlers {
     this.#base.reauthenticate(this.#slot(position), credentials, done);
   }
 
+  moveSession(from: number, to: number): void {
+    this.#base.moveSession(this.#slot(from), this.#slot(to));
+  }
+
   assignedClientId(position: number): string | null {
     return this.#base.assignedClientId(this.#slot(position));
   }
@@ -194,6 +198,7 @@ export class TakeoverClients implements MqttClients, ClientHandlers {
     const oldStays = this.#base.isConnected(this.#slot(position));
     if (oldStays) this.#listener.onSuperseded(position, null);
     this.#pending[position] = 0;
+    if (sessionPresent) this.#base.moveSession(this.#slot(position), slot);
     this.#offset[position] = slot - position;
     if (oldStays) {
       this.#lingerUs[position] = at(this.momentUs, 0);

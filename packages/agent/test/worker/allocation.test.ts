@@ -18,6 +18,16 @@ test('from schedule to histogram, a message allocates nothing', { timeout: 60_00
   expect(bytesPerMessage).toBeLessThan(1);
 });
 
+test('a message by chance and a changing rate costs one boxed number at most', {
+  timeout: 60_000,
+}, () => {
+  const { messages, bytesPerMessage } = probed('allocation-probe.js', 'random');
+  expect(messages).toBeGreaterThan(150_000);
+  expect(bytesPerMessage).toBeGreaterThanOrEqual(0);
+  // 16 bytes where V8 found no room to inline everything, and what a block of arrivals draws.
+  expect(bytesPerMessage).toBeLessThan(20);
+});
+
 test.for([['bench/fan-out'], ['bench/+'], ['$share/crew/bench/#']])(
   'from stamp to ledger, a message received through %s allocates nothing',
   { timeout: 60_000 },

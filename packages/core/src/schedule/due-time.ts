@@ -38,8 +38,22 @@ export function connectSchedule(ratePerS: number, clients: number): Schedule {
 export function dueUs(schedule: Schedule, tick: number): number {
   const { times } = schedule;
   if (times === null) return (tick / schedule.clients) * schedule.periodUs;
-  times.locate(tick);
-  return times.us[0] ?? 0;
+  const cell = new Float64Array(1);
+  times.locate(tick, cell);
+  return cell[0] ?? 0;
+}
+
+/**
+ * Puts the due time of a tick into `cell[0]`, as `dueUs` gives it: on a data path, where a double that
+ * is given back would be boxed.
+ */
+export function locateDue(schedule: Schedule, tick: number, cell: Float64Array): void {
+  const { times } = schedule;
+  if (times === null) {
+    cell[0] = (tick / schedule.clients) * schedule.periodUs;
+    return;
+  }
+  times.locate(tick, cell);
 }
 
 /**

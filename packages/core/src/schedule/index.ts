@@ -1,6 +1,7 @@
 export {
   connectSchedule,
   dueUs,
+  locateDue,
   messagesBefore,
   type Schedule,
   scheduleOf,

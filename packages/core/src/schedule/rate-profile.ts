@@ -1,3 +1,4 @@
+// Data path
 import type { Pace } from '../plan/plan.ts';
 
 /** A stretch of a rate: it goes evenly from one value to the other. Rates are a second, ≥ 0. */
@@ -65,23 +66,30 @@ export class RateProfile {
    * a while, it is the end of that while.
    */
   resolve(cell: Float64Array): void {
-    const count = at(cell, 0);
-    let k = this.#hint;
-    while (k > 0 && count < at(this.#counts, k)) k -= 1;
-    while (k < this.#last && count >= at(this.#counts, k + 1)) k += 1;
-    this.#hint = k;
-    const rest = count - at(this.#counts, k);
-    const rate = at(this.#rate, k);
-    const growth = at(this.#growth, k);
+    this.#seek(cell);
+    const k = this.#hint;
+    const startUs = this.#startUs[k] ?? 0;
+    const rest = (cell[0] ?? 0) - (this.#counts[k] ?? 0);
+    const rate = this.#rate[k] ?? 0;
+    const growth = this.#growth[k] ?? 0;
     if (growth === 0) {
-      cell[0] = at(this.#startUs, k) + (rate === 0 ? Number.POSITIVE_INFINITY : rest / rate);
+      cell[0] = startUs + (rate === 0 ? Number.POSITIVE_INFINITY : rest / rate);
       return;
     }
     // The root of rate·t + growth·t²/2 = rest, in the form that subtracts nothing.
     const root = Math.sqrt(Math.max(0, rate * rate + 2 * growth * rest));
     const t = rest === 0 ? 0 : (2 * rest) / (rate + root);
-    const length = at(this.#startUs, k + 1) - at(this.#startUs, k);
-    cell[0] = at(this.#startUs, k) + Math.min(t, length);
+    cell[0] = startUs + Math.min(t, (this.#startUs[k + 1] ?? 0) - startUs);
+  }
+
+  /** Goes to the stretch in which the integral comes to `cell[0]`. */
+  #seek(cell: Float64Array): void {
+    const counts = this.#counts;
+    const count = cell[0] ?? 0;
+    let k = this.#hint;
+    while (k > 0 && count < (counts[k] ?? 0)) k -= 1;
+    while (k < this.#last && count >= (counts[k + 1] ?? 0)) k += 1;
+    this.#hint = k;
   }
 }
 

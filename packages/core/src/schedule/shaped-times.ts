@@ -1,3 +1,4 @@
+// Data path
 import { type RateProfile, wholeIfNear } from './rate-profile.ts';
 import { UnitArrivals } from './unit-arrivals.ts';
 
@@ -16,11 +17,9 @@ export type Spacing =
  * so neither the number of agents nor the order of questions changes either.
  */
 export class ShapedTimes {
-  /** What `locate` found, µs from the stage's clock: a double that is given back would be boxed. */
-  readonly us = new Float64Array(1);
   readonly #profile: RateProfile;
   readonly #clients: number;
-  readonly #kind: Spacing['kind'];
+  readonly #isPoisson: boolean;
   readonly #arrivals: UnitArrivals | null;
   /** The place that ends a period of random phases: one gap more than there are clients. */
   readonly #round: Float64Array = new Float64Array(1);
@@ -28,23 +27,22 @@ export class ShapedTimes {
   constructor(profile: RateProfile, clients: number, spacing: Spacing) {
     this.#profile = profile;
     this.#clients = clients;
-    this.#kind = spacing.kind;
+    this.#isPoisson = spacing.kind === 'poisson';
     this.#arrivals = spacing.kind === 'even' ? null : new UnitArrivals(spacing.seed);
     this.#arrivals?.locate(clients, this.#round);
   }
 
-  /** Puts the due time of a tick into `us`. */
-  locate(tick: number): void {
-    const { us } = this;
+  /** Puts the due time of a tick, µs from the stage's clock, into `cell[0]`. */
+  locate(tick: number, cell: Float64Array): void {
     const arrivals = this.#arrivals;
-    if (arrivals === null) us[0] = tick;
-    else if (this.#kind === 'poisson') arrivals.locate(tick, us);
+    if (arrivals === null) cell[0] = tick;
+    else if (this.#isPoisson) arrivals.locate(tick, cell);
     else {
       const rank = tick % this.#clients;
-      arrivals.locate(rank, us);
-      us[0] = tick - rank + ((us[0] ?? 0) / this.#roundLength) * this.#clients;
+      arrivals.locate(rank, cell);
+      cell[0] = tick - rank + ((cell[0] ?? 0) / this.#roundLength) * this.#clients;
     }
-    this.#profile.resolve(us);
+    this.#profile.resolve(cell);
   }
 
   /** Ticks that are due before `us`. */
@@ -52,7 +50,7 @@ export class ShapedTimes {
     const count = this.#profile.countAt(us);
     const arrivals = this.#arrivals;
     if (arrivals === null) return Math.ceil(wholeIfNear(count));
-    if (this.#kind === 'poisson') return arrivals.countBefore(count);
+    if (this.#isPoisson) return arrivals.countBefore(count);
     const rounds = Math.floor(wholeIfNear(count / this.#clients));
     const share = count / this.#clients - rounds;
     const inRound = arrivals.countBefore(share * this.#roundLength);

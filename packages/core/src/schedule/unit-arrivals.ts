@@ -1,3 +1,4 @@
+// Data path: arrivals are asked for one by one.
 /**
  * A Poisson process of rate 1 that is the same for everybody who knows its seed, and that can be
  * asked for any arrival, or for the number of arrivals before any place, without walking there.
@@ -36,7 +37,7 @@ export class UnitArrivals {
   /** Puts the place of arrival `index` (from 0) into `cell[0]`: the sum of its gaps, from 0 on. */
   locate(index: number, cell: Float64Array): void {
     const leaf = Math.floor(index / LEAF);
-    cell[0] = at(this.#leaf(leaf), index - leaf * LEAF);
+    cell[0] = this.#leaf(leaf)[index - leaf * LEAF] ?? 0;
   }
 
   /** Arrivals before `place`. */
@@ -69,7 +70,7 @@ export class UnitArrivals {
     if (places === undefined) {
       places = new Float64Array(LEAF);
       this.#leaves[slot] = places;
-    } else if (at(this.#leafOf, slot) === leaf) return places;
+    } else if (this.#leafOf[slot] === leaf) return places;
     this.#leafOf[slot] = leaf;
     for (let level = 0; level < DEPTH; level++) {
       this.#descend(level, Math.floor(leaf / 2 ** (DEPTH - 1 - level)));
@@ -102,7 +103,7 @@ export class UnitArrivals {
     let sum = 0;
     for (let k = 0; k < LEAF; k++) {
       random.next();
-      sum -= Math.log(random.unit);
+      sum -= Math.log(at(random.unit, 0));
       places[k] = sum;
     }
     const start = at(this.#starts, DEPTH);
@@ -115,6 +116,8 @@ export class UnitArrivals {
 class SeededRandom {
   readonly #seed: number;
   readonly #state = new Int32Array(4);
+  /** The last number, above 0 and below 1: in a cell, where it needs no box. */
+  readonly unit = new Float64Array(1);
 
   constructor(seed: number) {
     this.#seed = seed | 0;
@@ -136,14 +139,7 @@ class SeededRandom {
     s[0] = int(s, 1) ^ (int(s, 1) >>> 9);
     s[1] = int(s, 2) + (int(s, 2) << 3);
     s[2] = ((int(s, 2) << 21) | (int(s, 2) >>> 11)) + sum;
-    this.#sum = sum;
-  }
-
-  #sum = 0;
-
-  /** The last number, above 0 and below 1. */
-  get unit(): number {
-    return ((this.#sum >>> 0) + 0.5) / 4_294_967_296;
+    this.unit[0] = ((sum >>> 0) + 0.5) / 4_294_967_296;
   }
 }
 
@@ -154,12 +150,13 @@ function gamma(random: SeededRandom, shape: number): number {
   // Refused less than once in 10,000 times: the bound is never met.
   for (let tried = 0; tried < 64; tried++) {
     random.next();
-    const radius = Math.sqrt(-2 * Math.log(random.unit));
+    const radius = Math.sqrt(-2 * Math.log(at(random.unit, 0)));
     random.next();
-    const x = radius * Math.cos(2 * Math.PI * random.unit);
+    const x = radius * Math.cos(2 * Math.PI * at(random.unit, 0));
     const v = (1 + c * x) ** 3;
     random.next();
-    if (v > 0 && Math.log(random.unit) < (x * x) / 2 + d * (1 - v + Math.log(v))) return d * v;
+    if (v > 0 && Math.log(at(random.unit, 0)) < (x * x) / 2 + d * (1 - v + Math.log(v)))
+      return d * v;
   }
   return d;
 }

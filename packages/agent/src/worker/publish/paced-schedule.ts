@@ -1,5 +1,5 @@
 // Data path
-import { dueUs, type Schedule, ticksBefore } from '@squall/core/schedule';
+import { locateDue, type Schedule, ticksBefore } from '@squall/core/schedule';
 import { type ClientOrder, ownedTicks } from '../clients/client-order.ts';
 import { type Moment, momentOf } from '../clock.ts';
 import { at } from '../element.ts';
@@ -85,7 +85,11 @@ export class PacedSchedule implements Feed {
 
   /** When there is something to do next, µs; Infinity where nothing is left. */
   nextUs(): number {
-    const pickUs = this.exhausted ? Number.POSITIVE_INFINITY : this.#dueUs(this.#tick());
+    let pickUs = Number.POSITIVE_INFINITY;
+    if (!this.exhausted) {
+      this.#locate(this.#tick());
+      pickUs = at(this.#due, 0);
+    }
     return this.#waiting === 0 ? pickUs : Math.min(pickUs, this.#expiryUs());
   }
 
@@ -94,13 +98,14 @@ export class PacedSchedule implements Feed {
     // The stage's end, where it is known, was told before the first pick.
     if (!this.#planned && this.#options.count !== null) this.#bookPlanned();
     let tick = this.#tick();
-    if (tick >= this.#limit || this.#dueUs(tick) >= beforeUs) return;
+    if (tick >= this.#limit) return;
+    this.#locate(tick);
+    if ((this.#due[0] ?? 0) >= beforeUs) return;
     const { meter, moment } = this.#options;
     this.#history.note(tick, momentOf(moment));
     while (tick < this.#limit) {
-      const due = this.#dueUs(tick);
-      if (due >= beforeUs) break;
-      this.#due[0] = due;
+      this.#locate(tick);
+      if ((this.#due[0] ?? 0) >= beforeUs) break;
       meter.add(SCHEDULED, 1);
       meter.elapsed(LATENESS, this.#due, 0);
       this.#pickOne();
@@ -140,8 +145,8 @@ export class PacedSchedule implements Feed {
       this.#waiting -= 1;
       this.#next[position] = index + 1;
       const tick = index * this.#total + at(this.#ranks, position);
-      const due = this.#dueUs(tick);
-      this.#due[0] = due;
+      this.#locate(tick);
+      const due = at(this.#due, 0);
       if (outlet.hand(position, this.#due)) {
         this.#due[0] = this.#history.pickedUs(tick, due);
         meter.elapsed(WAIT_TIME, this.#due, 0);
@@ -178,7 +183,8 @@ export class PacedSchedule implements Feed {
       this.#waiting += 1;
       return;
     }
-    if (momentOf(moment) - at(this.#due, 0) > backlogUs) {
+    // Read here, not by a call: where V8 has no room left to inline one, it boxes what is given back.
+    if ((moment[0] ?? 0) - (this.#due[0] ?? 0) > backlogUs) {
       this.#next[position] = this.#round + 1;
       outlet.drop(position, DROPPED_GENERATOR, 1);
       return;
@@ -221,13 +227,17 @@ export class PacedSchedule implements Feed {
     return this.#round * this.#total + at(this.#ranks, this.#position);
   }
 
-  #dueUs(tick: number): number {
-    return this.#options.clockUs + dueUs(this.#options.schedule, tick);
+  /** Puts the due time of a tick into `#due`. */
+  #locate(tick: number): void {
+    const due = this.#due;
+    locateDue(this.#options.schedule, tick, due);
+    due[0] = this.#options.clockUs + (due[0] ?? 0);
   }
 
   #expiryUs(): number {
     const tick = this.#expiryRound * this.#total + at(this.#ranks, this.#expiryPosition);
-    return this.#dueUs(tick) + this.#options.backlogUs;
+    this.#locate(tick);
+    return at(this.#due, 0) + this.#options.backlogUs;
   }
 
   #bookPlanned(): void {

@@ -1,11 +1,15 @@
 import { connectAsync } from 'mqtt';
 import { describe, expect } from 'vitest';
 import { brokerTest as test } from '../fixtures/broker-test.ts';
+import { hiveMqMissing, startHiveMq } from '../fixtures/brokers/hivemq.ts';
 import {
   count,
   deliver,
+  type Delivery,
   deliveryPlan,
   type DeliveryNeeds,
+  type DeliveryScene,
+  type LedgerFigures,
   ledgerOf,
   MESSAGES,
   row,
@@ -32,6 +36,40 @@ function isSeldom({ topic }: SeenPacket): boolean {
 /** Two clients that subscribe when messages are there already. */
 function late(options: object) {
   return { clients: 2, topic: 'devices/#', options: { options } };
+}
+
+/** Two entries of each watcher match every message; some are dropped, others come twice. */
+async function overlapping(
+  scene: DeliveryScene,
+): Promise<[Delivery, all: LedgerFigures, up: LedgerFigures]> {
+  const options = { identifier: true };
+  const entries = [
+    { name: 'all', topic: 'devices/#', options },
+    { name: 'up', topic: 'devices/+/up', options },
+  ];
+  const delivery = await deliver(
+    scene,
+    {
+      publishers: DEVICES,
+      // At QoS 0, since HiveMQ holds messages back while one of them is not acknowledged.
+      subscribers: { watchers: { clients: WATCHERS, qos: 0, topic: '', entries } },
+      version: '5',
+    },
+    {
+      faults: [
+        { way: 'toSubscriber', kind: 'drop', every: 7, where: isOfFirstTwo },
+        { way: 'toSubscriber', kind: 'duplicate', every: 5, where: (one) => !isOfFirstTwo(one) },
+      ],
+    },
+  );
+  const [all, up, ...others] = delivery.rows;
+  if (all === undefined || up === undefined) throw new Error(delivery.result.output);
+  expect(others).toEqual([]);
+  const base = { from: 'devices', qos: 0, pairs: PAIRS, expected: PAIRS * MESSAGES };
+  const rowOf = (to: string, { lost, duplicated }: LedgerFigures) =>
+    row({ ...base, to, lost, duplicated });
+  expect([all, up]).toEqual([rowOf('watchers.all', all), rowOf('watchers.up', up)]);
+  return [delivery, all, up];
 }
 
 /** What MQTT 5 and kept sessions do to deliveries, on a real broker. */
@@ -163,6 +201,32 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
       row({ ...USUAL, expected: PAIRS * 8 }),
     ]);
     expect(delivery.report.verdict, delivery.result.output).toBe('pass');
+  });
+
+  test('overlapping entries with identifiers, over a broker that sends a copy for each: every one is exact', async ({
+    broker,
+    workspace,
+  }) => {
+    const [delivery, all, up] = await overlapping({ broker, workspace });
+    expect(all.lost + up.lost).toBe(count(delivery, 0));
+    expect(all.duplicated + up.duplicated).toBe(count(delivery, 1));
+  });
+
+  test('the same over a broker that sends one copy and names all of them', async ({
+    workspace,
+    skip,
+  }) => {
+    const missing = await hiveMqMissing();
+    if (missing !== null) skip(missing);
+    const broker = await startHiveMq();
+    try {
+      const [delivery, all, up] = await overlapping({ broker, workspace });
+      // What befalls the one copy befalls both entries.
+      expect([all.lost, up.lost]).toEqual([count(delivery, 0), count(delivery, 0)]);
+      expect([all.duplicated, up.duplicated]).toEqual([count(delivery, 1), count(delivery, 1)]);
+    } finally {
+      await broker.dispose();
+    }
   });
 
   test('topics that take turns are followed one by one, each with its own numbers', async ({

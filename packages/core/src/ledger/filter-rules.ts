@@ -19,6 +19,7 @@ export class FilterRules {
   readonly #stages: readonly number[];
   readonly #filtersOf: FiltersOf;
   readonly #isStatic: boolean;
+  readonly #firstEntry: number;
   #texts: readonly string[] = [];
   #textsOf = -1;
 
@@ -26,16 +27,19 @@ export class FilterRules {
     const stages = new StreamStages(plan);
     this.#filters = plan.filters[group] ?? [];
     this.#stages = this.#filters.map(({ entry }) => stages.firstOf(entry.index));
+    this.#firstEntry = this.#filters[0]?.entry.index ?? 0;
     this.#filtersOf = filtersOf;
     this.#isStatic = this.#filters.every(({ template }) => template.isStatic);
   }
 
-  match(position: number, topic: string): void {
+  /** Looks at one subscribe entry of the group alone, or at all of them where it is -1. */
+  match(position: number, topic: string, only = -1): void {
     this.matched.length = 0;
     this.firstStage = Number.POSITIVE_INFINITY;
     this.firstStageOfOwn = Number.POSITIVE_INFINITY;
     const texts = this.textsFor(position);
     for (const [filter, { entry }] of this.#filters.entries()) {
+      if (only >= 0 && entry.index - this.#firstEntry !== only) continue;
       const text = texts[filter] ?? '';
       if (!matchesFilter(sharedFilter(text) ?? text, topic)) continue;
       this.matched.push(filter);

@@ -1,8 +1,8 @@
-import type { Plan, PublishStream, SubscribeEntry } from '../plan/plan.ts';
+import type { Group, Plan, PublishStream, SubscribeEntry } from '../plan/plan.ts';
 import { compileTemplate, type Template } from '../template/index.ts';
 import { sharedFilter } from './matches-filter.ts';
 import { streamTopics, TopicRound } from '../schedule/index.ts';
-import { MAX_STREAMS } from './limits.ts';
+import { MAX_IDENTIFIED_ENTRIES, MAX_STREAMS } from './limits.ts';
 import { TopicTurns } from './topic-turns.ts';
 
 /**
@@ -54,6 +54,11 @@ export interface LedgerPlan {
   readonly filters: readonly (readonly LedgerFilter[])[];
   /** Number of the first client of each group, among all clients of the plan. */
   readonly firstClient: readonly number[];
+  /**
+   * Groups whose messages say by subscription identifiers which entries they are for: there each entry
+   * is a receiver of its own.
+   */
+  readonly identified: readonly boolean[];
 }
 
 /** @throws SquallError SQ_PLAN where a topic or filter is not a template. */
@@ -83,7 +88,22 @@ export function ledgerPlan(plan: Plan): LedgerPlan {
     }
     filters.push(own);
   }
-  return { plan, streams, stamped, entries, filters, firstClient };
+  return {
+    plan,
+    streams,
+    stamped,
+    entries,
+    filters,
+    firstClient,
+    identified: plan.groups.map(isIdentified),
+  };
+}
+
+/** Several entries, each with an identifier that no other one has. */
+function isIdentified({ subscribe }: Group): boolean {
+  if (subscribe.length < 2 || subscribe.length > MAX_IDENTIFIED_ENTRIES) return false;
+  const identifiers = subscribe.map(({ options }) => options.identifier);
+  return !identifiers.includes(null) && new Set(identifiers).size === subscribe.length;
 }
 
 function partsOf(

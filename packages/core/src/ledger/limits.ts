@@ -4,6 +4,9 @@ export const MAX_PAIRS = 2_097_152;
 /** Streams of a plan, each topic of a stream with several as one. */
 export const MAX_STREAMS = 65_535;
 
+/** Subscribe entries of a group that are followed one by one: they share a word with the stream. */
+export const MAX_IDENTIFIED_ENTRIES = 126;
+
 /** Unresolved messages of one client, in one stage, that are put in order by their topics. */
 export const MAX_SORTED_UNRESOLVED = 1_000_000;
 
@@ -26,7 +29,7 @@ export const MAX_KNOWN_TOPICS = 4_194_304;
 export const MAX_UNRESOLVED_A_PUBLISHER = 4_096;
 
 /** Words of one publisher in one row of a page: at worst twice as many numbers. */
-export const MAX_ROW_WORDS = MAX_UNRESOLVED_A_PUBLISHER;
+export const MAX_ROW_WORDS = 4_096;
 
 /** Moments in a stage at which a publisher's numbers are noted, so that late subscribers can be placed. */
 export const MAX_MARKS = 4;

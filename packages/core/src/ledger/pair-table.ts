@@ -56,7 +56,7 @@ export const GAP_FLAGS = 8;
 export interface PairKey {
   /** Number of the subscribing client in the whole plan. */
   subscriber: number;
-  /** Index of the publish stream in the whole plan, below 65,536. */
+  /** Index of the publish stream in the whole plan, below 65,536, and perhaps an entry: `pair-stream.ts`. */
   stream: number;
   stage: number;
   /** Client index in the publishing group. */

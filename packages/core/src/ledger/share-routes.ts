@@ -64,9 +64,14 @@ export class ShareRoutes {
     return route;
   }
 
-  #find(position: number, topic: string): number {
+  /** Where messages say which entry they are for, that one alone is looked at. */
+  findIn(entry: number, position: number, topic: string): number {
+    return this.#find(position, topic, entry);
+  }
+
+  #find(position: number, topic: string, entry = -1): number {
     const rules = this.#rules;
-    rules.match(position, topic);
+    rules.match(position, topic, entry);
     const [first] = rules.matched;
     if (first === undefined) return ROUTE_PAIR;
     if (rules.matched.length > 1) {

@@ -4,7 +4,7 @@ import { MAX_SHARED_WORDS } from './limits.ts';
 import type { StreamPlace } from './page.ts';
 
 /** A new message, one that had come already, and one for which there is no place. */
-export const SHARE_NEW = 0;
+const SHARE_NEW = 0;
 export const SHARE_AGAIN = 1;
 export const SHARE_FULL = 2;
 

@@ -6,6 +6,7 @@ import { at } from './element.ts';
 import { FilterRules, type FiltersOf } from './filter-rules.ts';
 import type { TopicBytes } from './known-topics.ts';
 import { ARRIVED_AGAIN, ARRIVED_LATE, ARRIVED_REPLAY, type PairKey } from './pair-table.ts';
+import { entryStream, streamIn } from './pair-stream.ts';
 import { ROUTE_OPEN, ROUTE_PAIR, ROUTE_UNKNOWN, ShareRoutes } from './share-routes.ts';
 import { SHARE_AGAIN, SHARE_FULL } from './share-table.ts';
 import type { SubscriberLedger } from './subscriber-ledger.ts';
@@ -47,7 +48,7 @@ const FOUND_WRONG_QOS: Finding = { kind: WRONG_QOS, example: EXAMPLE_WRONG_QOS }
 const FOUND_UNASKED: Finding = { kind: UNASKED, example: EXAMPLE_UNEXPECTED };
 
 /** What `receive` says of a message. */
-export const RECEIVED_OTHER = 0;
+const RECEIVED_OTHER = 0;
 /** Its first arrival, and one of those that the end of a run waits for. */
 export const RECEIVED_AWAITED = 1;
 export const RECEIVED_CORRUPTED = 2;
@@ -88,6 +89,8 @@ export class SubscriberBook {
   readonly #routes: ShareRoutes | null;
   /** Retained copies cannot be told by their flag alone: live messages keep theirs [MQTT-3.3.1-13]. */
   readonly #asPublished: boolean;
+  /** Messages say which entries they are for. */
+  readonly isIdentified: boolean;
   /** Nobody asked for retained copies. */
   readonly #noCopies: boolean;
   readonly #key: PairKey = { subscriber: 0, stream: 0, stage: 0, publisher: 0 };
@@ -106,6 +109,7 @@ export class SubscriberBook {
     this.#firstClient = plan.firstClient[group] ?? 0;
     this.#firstEntry = filters[0]?.entry.index ?? 0;
     this.#rules = new FilterRules(plan, group, filtersOf);
+    this.isIdentified = plan.identified[group] === true;
     const shares = filters.some(({ shared }) => shared);
     const scene = { rules: this.#rules, clients: numbers.length };
     this.#routes = shares ? new ShareRoutes(ledger, filters, scene) : null;
@@ -157,6 +161,7 @@ export class SubscriberBook {
       const route = this.#routeOf(this.#routes, arrival, stamp);
       if (route !== ROUTE_PAIR) return this.#share(route, arrival, stamp);
     }
+    if (this.isIdentified) key.stream = entryStream(key.stream, arrival.entry);
     return this.#pair(arrival, stamp);
   }
 
@@ -169,6 +174,7 @@ export class SubscriberBook {
 
   #routeOf(routes: ShareRoutes, arrival: Arrival, stamp: StampReader): number {
     const { position } = arrival;
+    if (this.isIdentified) return routes.findIn(arrival.entry, position, this.#topicOf(arrival));
     const route = routes.of(position, this.#key.stream, stamp.publisher);
     if (route !== ROUTE_UNKNOWN) return route;
     return routes.find(position, this.#key, this.#topicOf(arrival));
@@ -177,7 +183,7 @@ export class SubscriberBook {
   #pair(arrival: Arrival, stamp: StampReader): number {
     const { pairs } = this.#ledger;
     const { position } = arrival;
-    const { stream } = this.#key;
+    const stream = streamIn(this.#key.stream);
     const before = pairs.count;
     const record = pairs.open(this.#key);
     if (record < 0) {
@@ -222,11 +228,11 @@ export class SubscriberBook {
       return RECEIVED_OTHER;
     }
     if (outcome === ARRIVED_REPLAY) {
-      this.#count(arrival, REPLAYED, this.#key.stream);
+      this.#count(arrival, REPLAYED, streamIn(this.#key.stream));
       return RECEIVED_OTHER;
     }
     if (outcome === ARRIVED_LATE) this.#example(arrival, stamp, EXAMPLE_REORDERED);
-    if (receipt.retained) this.#count(arrival, RETAINED, this.#key.stream);
+    if (receipt.retained) this.#count(arrival, RETAINED, streamIn(this.#key.stream));
     else this.#whetherQueued(arrival, stamp);
     return pairs.isCounted(record) ? RECEIVED_AWAITED : RECEIVED_OTHER;
   }
@@ -237,7 +243,7 @@ export class SubscriberBook {
     if (at(isResumed, arrival.position) === 0) return;
     if (stamp.clockDomain !== this.#ledger.clockDomain) return;
     if (at(stamp.timesUs, SENT) < at(resumedUs, arrival.position)) {
-      this.#count(arrival, QUEUED, this.#key.stream);
+      this.#count(arrival, QUEUED, streamIn(this.#key.stream));
     }
   }
 
@@ -246,8 +252,9 @@ export class SubscriberBook {
     const { pairs } = this.#ledger;
     const rules = this.#rules;
     const key = this.#key;
-    rules.match(arrival.position, this.#topicOf(arrival));
-    const { group } = this.#ledger.plan.streams[key.stream] ?? { group: -1 };
+    const stream = streamIn(key.stream);
+    rules.match(arrival.position, this.#topicOf(arrival), this.isIdentified ? arrival.entry : -1);
+    const { group } = this.#ledger.plan.streams[stream] ?? { group: -1 };
     const own =
       group === this.states.group && key.publisher === at(this.states.numbers, arrival.position);
     if (key.stage >= (own ? rules.firstStageOfOwn : rules.firstStage)) pairs.setCounted(record);
@@ -259,7 +266,7 @@ export class SubscriberBook {
       low = granted < 0 ? 0 : Math.min(low, granted);
       high = granted < 0 ? ANY_QOS : Math.max(high, granted);
     }
-    const sent = this.#ledger.qosOf(key.stream);
+    const sent = this.#ledger.qosOf(stream);
     if (rules.matched.length === 0 || high === ANY_QOS) pairs.setQos(record, 0, ANY_QOS);
     else pairs.setQos(record, Math.min(sent, low), Math.min(sent, high));
   }
@@ -285,7 +292,7 @@ export class SubscriberBook {
   /** Where the publisher's topic is not known, the one on which the message came stands for it. */
   #topicOf({ topic }: Arrival): string {
     const { stream, publisher } = this.#key;
-    const known = this.#ledger.topics.text(stream, publisher);
+    const known = this.#ledger.topics.text(streamIn(stream), publisher);
     if (known !== null || topic.length < 0) return known ?? '';
     try {
       return decodeUtf8(topic.bytes.subarray(topic.from, topic.from + topic.length));
@@ -320,7 +327,7 @@ export class SubscriberBook {
   }
 
   #find(arrival: Arrival, stamp: StampReader, finding: Finding): void {
-    this.#count(arrival, finding.kind, this.#key.stream);
+    this.#count(arrival, finding.kind, streamIn(this.#key.stream));
     this.#example(arrival, stamp, finding.example);
   }
 
@@ -339,7 +346,7 @@ export class SubscriberBook {
 
   #example(arrival: Arrival, stamp: StampReader, kind: number): void {
     const { examples } = this.#ledger;
-    const { stream } = this.#key;
+    const stream = streamIn(this.#key.stream);
     if (!examples.wants(kind, stream)) return;
     examples.keep({
       kind,

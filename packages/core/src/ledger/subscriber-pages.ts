@@ -2,6 +2,7 @@ import { cut } from './cut-rows.ts';
 import { at } from './element.ts';
 import { MAX_ROW_WORDS } from './limits.ts';
 import { type PageBody, PAIR_AMBIGUOUS, PAIR_TAIL_SHIFT, type TalliesBody } from './page.ts';
+import { streamIn } from './pair-stream.ts';
 import { GAP_FLAGS, type PairTable } from './pair-table.ts';
 import { runsOf } from './share-runs.ts';
 import type { ShareColumn } from './share-table.ts';
@@ -65,7 +66,7 @@ function* pairRows(subscribers: SubscriberLedger): Generator<number[], void> {
     // One of which there was only what nobody asked for.
     if (next === 0) continue;
     const stream = pairs.streamOf(record);
-    const tail = absence(pairs.subscriberOf(record), pairs.lossesOf(record), stream);
+    const tail = absence(pairs.subscriberOf(record), pairs.lossesOf(record), streamIn(stream));
     const row = [
       pairs.subscriberOf(record),
       stream,

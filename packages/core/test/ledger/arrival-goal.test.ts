@@ -97,6 +97,21 @@ describe('the end of a run knows what it waits for', () => {
     expect([run.arrived, run.awaited]).toEqual([2, 2]);
   });
 
+  test('overlapping entries with identifiers are waited for one by one', () => {
+    const readers: GroupSketch = {
+      name: 'readers',
+      clients: 1,
+      subscribe: [
+        { name: 'all', topics: ['d/#'], options: { identifier: 1 } },
+        { name: 'one', topics: ['d/+/up'], options: { identifier: 2 } },
+      ],
+    };
+    const run = begun(readers);
+    const { bytes } = run.send();
+    for (const entry of [0, 0, 1]) run.receive({ group: 1, client: 0 }, bytes, { entry });
+    expect([run.arrived, run.awaited]).toEqual([2, 2]);
+  });
+
   test('a client that does not hear itself is not waited for', () => {
     const peers: GroupSketch = {
       name: 'readers',

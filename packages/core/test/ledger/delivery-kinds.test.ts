@@ -164,6 +164,45 @@ describe('messages that a client publishes and subscribes to itself', () => {
   });
 });
 
+describe('overlapping subscriptions with identifiers', () => {
+  const plan = sketchPlan(
+    [
+      { name: 'devices', clients: 1, publish: [{ topic: 'd/{{n}}/up' }] },
+      {
+        name: 'readers',
+        clients: 1,
+        subscribe: [
+          { name: 'all', topics: ['d/#'], options: { identifier: 1 } },
+          { name: 'one', topics: ['d/1/up'], options: { identifier: 7 } },
+          { name: 'shared', topics: ['$share/s/d/+/up'], options: { identifier: 9 } },
+        ],
+      },
+    ],
+    STAGES,
+  );
+
+  test('are receivers of their own: a loss and a duplicate of each are told apart from copies', () => {
+    const simulation = new Simulation(plan, AGENTS);
+    simulation.subscribe(1, 0);
+    const messages = Array.from({ length: 6 }, () => send(simulation));
+    for (const [n, { bytes, topic }] of messages.entries()) {
+      for (const entry of [0, 1, 2]) {
+        // The first entry misses one, the second gets one twice, the share misses the last one.
+        if ((entry === 0 && n === 2) || (entry === 2 && n === 5)) continue;
+        const times = entry === 1 && n === 3 ? 2 : 1;
+        for (let k = 0; k < times; k++) simulation.receive(READER, bytes, { entry, topic });
+      }
+    }
+    const result = finish(simulation);
+    expect(result.rows).toMatchObject([
+      { to: 'readers.all', pairs: 1, expected: 6, lost: 1, duplicated: 0, copies: 0 },
+      { to: 'readers.one', pairs: 1, expected: 6, lost: 0, duplicated: 1, copies: 0 },
+      { to: 'readers.shared', pairs: 1, expected: 6, lost: 1, duplicated: 0, copies: 0 },
+    ]);
+    expect(result.outside).toEqual([]);
+  });
+});
+
 describe('retained copies', () => {
   test('are told apart from live messages that keep their flag', () => {
     const options = { retainAsPublished: true };

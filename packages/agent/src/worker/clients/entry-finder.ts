@@ -45,6 +45,11 @@ export class EntryFinder {
     return Math.max(0, found);
   }
 
+  /** The entry with this identifier; -1 where none has it, or several do. */
+  byIdentifier(identifier: number): number {
+    return this.#byIdentifier.get(identifier) ?? -1;
+  }
+
   #filters(position: number): readonly (readonly string[])[] {
     const known = this.#kept[position];
     if (known !== undefined) return known;

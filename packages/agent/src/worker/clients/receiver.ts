@@ -5,11 +5,11 @@ import {
   RECEIVED_CORRUPTED,
   type SubscriberBook,
 } from '@squall/core/ledger/worker';
-import { DUE, STAMP_OK, StampReader } from '@squall/core/stamp';
+import { DUE, STAMP_NONE, STAMP_OK, StampReader } from '@squall/core/stamp';
 import type { InboundPublish } from '@squall/mqtt';
 import type { Meter } from '../measure/meter.ts';
 import type { PeerClocks } from './peer-clocks.ts';
-import { CORRUPTED, DELIVERY_TIME } from '../measure/series.ts';
+import { ARRIVED, CORRUPTED, DELIVERY_TIME } from '../measure/series.ts';
 
 export interface ReceiverOptions {
   readonly runHash: number;
@@ -43,6 +43,8 @@ export class Receiver {
     payloadAt: 0,
     payloadLength: 0,
   };
+  /** What the stamp of the last message was. */
+  #outcome: number = STAMP_NONE;
   /** The meter used last: messages of one entry and stage come in crowds. */
   #meter: Meter | null = null;
   #meterEntry = -1;
@@ -62,12 +64,13 @@ export class Receiver {
     const { bytes, payloadAt, payloadLength, qos } = publish;
     const arrival = this.#arrival;
     const outcome = this.#stamp.read(bytes, payloadAt, payloadLength);
+    this.#outcome = outcome;
     const ours = outcome === STAMP_OK && this.#stamp.runHash === this.#options.runHash;
     const stage =
       ours && this.#stamp.stage < this.#options.stages
         ? this.#stamp.stage
         : this.#options.currentStage();
-    const meter = this.#meterOf(entry, stage, qos === 0 ? 0 : qos === 1 ? 1 : 2);
+    const meter = this.#meterOf(entry, stage, qosOf(qos));
     if (ours) this.#time(meter);
     arrival.position = position;
     arrival.entry = entry;
@@ -83,6 +86,18 @@ export class Receiver {
     const received = this.#options.book.receive(arrival, this.#stamp, outcome);
     meter.received(payloadLength, received === RECEIVED_AWAITED ? 1 : 0);
     if (received === RECEIVED_CORRUPTED) meter.add(CORRUPTED, 1);
+  }
+
+  /**
+   * The message of the last `onPublish` was for this entry, too: a broker that sends one copy names all
+   * subscriptions that it is for. It was received once, and arrived at each of them.
+   */
+  also(entry: number): void {
+    if (this.#outcome !== STAMP_OK) return;
+    const arrival = this.#arrival;
+    arrival.entry = entry;
+    if (this.#options.book.receive(arrival, this.#stamp, STAMP_OK) !== RECEIVED_AWAITED) return;
+    this.#meterOf(entry, arrival.stage, qosOf(arrival.qos)).add(ARRIVED, 1);
   }
 
   /** Moments of one clock are subtracted as they are; those of another host's are converted first. */
@@ -108,4 +123,8 @@ export class Receiver {
     this.#meterQos = qos;
     return meter;
   }
+}
+
+function qosOf(qos: number): 0 | 1 | 2 {
+  return qos === 0 ? 0 : qos === 1 ? 1 : 2;
 }

@@ -225,8 +225,17 @@ export class GroupSubscribing {
 
   onPublish(position: number, publish: InboundPublish): void {
     const entry = this.#finder.find(position, publish);
-    if (entry >= 0 && entry < this.#row.own) this.#receiver.onPublish(position, entry, publish);
-    else if (entry >= 0) this.#onOther(entry, position, publish);
+    if (entry >= 0 && entry < this.#row.own) {
+      this.#receiver.onPublish(position, entry, publish);
+      if (publish.identifierCount > 1 && this.#book.isIdentified) this.#alsoFor(entry, publish);
+    } else if (entry >= 0) this.#onOther(entry, position, publish);
+  }
+
+  #alsoFor(first: number, { identifiers, identifierCount }: InboundPublish): void {
+    for (let k = 0; k < identifierCount; k++) {
+      const entry = this.#finder.byIdentifier(at(identifiers, k));
+      if (entry >= 0 && entry !== first && entry < this.#row.own) this.#receiver.also(entry);
+    }
   }
 
   /** What responders and requesters receive is theirs, and no part of the ledger. */

@@ -1,7 +1,7 @@
 import { mayMatch } from '../../thresholds/topic-overlap.ts';
 import { streamTopics } from '../../schedule/index.ts';
 import { at } from '../element.ts';
-import type { LedgerPlan } from '../ledger-plan.ts';
+import type { LedgerFilter, LedgerPlan } from '../ledger-plan.ts';
 import { matchesFilter } from '../matches-filter.ts';
 import { type EdgeBody, FIRST_FIELDS, HELD_FIELDS } from '../page.ts';
 import type { PlanNames } from '../plan-names.ts';
@@ -48,6 +48,8 @@ export function* arrivalGoal(scene: GoalScene): Generator<void, number | null> {
 function isCountable(plan: LedgerPlan, stages: StreamStages): boolean {
   const filters = plan.filters.flat().filter(({ entry }) => isWanted(stages, entry.index));
   if (filters.some(({ shared }) => shared)) return false;
+  const deaf = plan.filters.map((own) => own.some(({ entry }) => entry.spec.options.noLocal));
+  if (plan.identified.some((identified, group) => identified && deaf[group] === true)) return false;
   // Answers carry no stamp, and their topics come from requests.
   const responds = plan.plan.stages.some(({ run }) =>
     run.some(({ activities }) => activities.some(({ kind }) => kind === 'respond')),
@@ -183,9 +185,30 @@ class Audience {
   }
 
   #hears(group: number, client: number, clients: number): void {
+    const { plan } = this.#scene.names;
+    const filters = plan.filters[group] ?? [];
+    if (plan.identified[group] !== true) {
+      this.#hearsBy(filters, { group, client, clients });
+      return;
+    }
+    // Each entry is a receiver of its own.
+    for (const entry of new Set(filters.map((filter) => filter.entry))) {
+      const own = filters.filter((filter) => filter.entry === entry);
+      this.#hearsBy(own, { group, client, clients });
+    }
+  }
+
+  #hearsBy(
+    filters: readonly LedgerFilter[],
+    {
+      group,
+      client,
+      clients,
+    }: { readonly group: number; readonly client: number; readonly clients: number },
+  ): void {
     const { names, topics } = this.#scene;
     const firsts = new Map<number, number>();
-    for (const { entry, template } of names.plan.filters[group] ?? []) {
+    for (const { entry, template } of filters) {
       const first = this.#stages.firstOf(entry.index);
       if (!Number.isFinite(first)) continue;
       for (const topic of topics.matches(

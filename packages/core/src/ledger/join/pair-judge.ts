@@ -7,6 +7,8 @@ import {
   type PairKey,
   type PairTable,
 } from '../pair-table.ts';
+import type { LedgerEntry } from '../ledger-plan.ts';
+import { entryIn, entryStream, streamIn } from '../pair-stream.ts';
 import { GRANTED, INTERRUPTED, QOS_SHIFT } from '../subscription-states.ts';
 import {
   AGAIN,
@@ -108,42 +110,52 @@ export class PairJudge {
 
   /** Looks for pairs that got what nobody entitled them to; yields after `step` records each. */
   *rest(step: number): Generator<number, void> {
-    const { pairs, sources, names, rows } = this.#options;
-    const { plan, streams, filters, firstClient } = names.plan;
+    const { pairs } = this.#options;
     for (let record = 0; record < pairs.count; record++) {
       if (record % step === step - 1) yield step;
-      if (pairs.isVisited(record)) continue;
-      const subscriber = pairs.subscriberOf(record);
-      const group = names.groupOf(subscriber);
-      const source = sources.ownerOf(group, subscriber - (firstClient[group] ?? 0));
-      if (!sources.isComplete(source)) continue;
-      const stream = streams[pairs.streamOf(record)];
-      const entry = filters[group]?.[0]?.entry.spec;
-      if (stream === undefined) continue;
-      const row: RowKey = {
-        from: stream.spec.subject,
-        to: entry?.subject ?? plan.groups[group]?.name ?? '',
-        qos: Math.min(stream.spec.qos, entry?.qos ?? 0),
-        stage: pairs.stageOf(record),
-      };
-      const who = { stream: stream.index, publisher: pairs.publisherOf(record) };
-      rows.count(row, 'unexpected', pairs.uniqueOf(record) + pairs.duplicatesOf(record));
-      rows.example(row, 'unexpected', {
-        client: names.clientId(stream.group, pairs.publisherOf(record)),
-        subscriber: names.clientIdOf(subscriber),
-        seq: seqOf(names, who, Math.max(0, pairs.lowestOf(record))),
-        sentAtUs: null,
-      });
+      if (!pairs.isVisited(record)) this.#unexpected(record);
     }
   }
 
+  #unexpected(record: number): void {
+    const { pairs, sources, names, rows } = this.#options;
+    const { streams, firstClient } = names.plan;
+    const subscriber = pairs.subscriberOf(record);
+    const group = names.groupOf(subscriber);
+    const source = sources.ownerOf(group, subscriber - (firstClient[group] ?? 0));
+    const stream = streams[streamIn(pairs.streamOf(record))];
+    if (stream === undefined || !sources.isComplete(source)) return;
+    const publisher = pairs.publisherOf(record);
+    const row: RowKey = {
+      from: stream.spec.subject,
+      ...this.#receiverOf(group, entryIn(pairs.streamOf(record)), stream.spec.qos),
+      stage: pairs.stageOf(record),
+    };
+    const lowest = Math.max(0, pairs.lowestOf(record));
+    rows.count(row, 'unexpected', pairs.uniqueOf(record) + pairs.duplicatesOf(record));
+    rows.example(row, 'unexpected', {
+      client: names.clientId(stream.group, publisher),
+      subscriber: names.clientIdOf(subscriber),
+      seq: seqOf(names, { stream: stream.index, publisher }, lowest),
+      sentAtUs: null,
+    });
+  }
+
+  /** Under which entry and QoS something counts that no subscription was there for. */
+  #receiverOf(group: number, entry: number, qos: number): Pick<RowKey, 'to' | 'qos'> {
+    const { plan } = this.#options.names.plan;
+    const spec = plan.groups[group]?.subscribe[Math.max(0, entry)];
+    return {
+      to: spec?.subject ?? plan.groups[group]?.name ?? '',
+      qos: Math.min(qos, spec?.qos ?? 0),
+    };
+  }
+
   *#judge(subscriber: Subscriber): Generator<number, void> {
-    const { names } = this.#options;
-    const plan = { names, topics: this.#topics };
     const held = this.#held(subscriber);
     const open = this.#joinShares(subscriber, held);
     const own = held.filter(({ filter }) => !filter.shared);
-    for (const entitlement of entitlementsOf(subscriber, own, plan)) {
+    for (const entitlement of this.#entitled(subscriber, own)) {
       const to = this.#topics.to(entitlement.topic);
       let judged = 0;
       for (let place = this.#topics.from(entitlement.topic); place < to; place++) {
@@ -154,6 +166,20 @@ export class PairJudge {
         if (judged % 4096 === 0) yield 4096;
       }
       yield judged % 4096;
+    }
+  }
+
+  /** All of a client's subscriptions together, or entry by entry where messages say which they are for. */
+  *#entitled(subscriber: Subscriber, held: readonly Subscription[]): Generator<Entitlement, void> {
+    const { names } = this.#options;
+    const plan = { names, topics: this.#topics };
+    if (names.plan.identified[subscriber.group] !== true) {
+      yield* entitlementsOf(subscriber, held, plan);
+      return;
+    }
+    for (const entry of new Set(held.map(({ filter }) => filter.entry))) {
+      const own = held.filter(({ filter }) => filter.entry === entry);
+      yield* entitlementsOf(subscriber, own, plan);
     }
   }
 
@@ -206,7 +232,7 @@ export class PairJudge {
     const publisherSource = sources.ownerOf(spec.group, publisher);
     for (const stage of this.#stages.of(stream)) {
       const key = { subscriber: subscriber.number, stream, stage, publisher };
-      const record = pairs.find(key);
+      const record = pairs.find({ ...key, stream: this.#pairStream(subscriber, entry, stream) });
       if (record >= 0) pairs.visit(record);
       this.#judgePair({
         subscriber,
@@ -223,6 +249,12 @@ export class PairJudge {
         },
       });
     }
+  }
+
+  #pairStream({ group }: Subscriber, entry: LedgerEntry, stream: number): number {
+    const { identified, filters } = this.#options.names.plan;
+    if (identified[group] !== true) return stream;
+    return entryStream(stream, entry.index - (filters[group]?.[0]?.entry.index ?? 0));
   }
 
   #judgePair(candidate: Candidate): void {

@@ -1,6 +1,6 @@
 import { at } from '../element.ts';
 import type { LedgerPlan } from '../ledger-plan.ts';
-import { MAX_JOINED_PAIRS, MAX_JOINED_RANGES } from '../limits.ts';
+import { MAX_IDENTIFIED_ENTRIES, MAX_JOINED_PAIRS, MAX_JOINED_RANGES } from '../limits.ts';
 import {
   PAIR_AMBIGUOUS,
   PAIR_DETAILS,
@@ -8,6 +8,7 @@ import {
   PAIR_TAIL_SHIFT,
   type PairsBody,
 } from '../page.ts';
+import { entryIn, streamIn } from '../pair-stream.ts';
 import { GAP_FLAGS, type PairKey, PairTable } from '../pair-table.ts';
 import { RangeLists } from '../range-lists.ts';
 import { outOfPlan } from './out-of-plan.ts';
@@ -85,7 +86,8 @@ export class PairStore {
   }
 
   #check(key: PairKey): void {
-    const spec = this.#plan.streams[key.stream];
+    const spec = this.#plan.streams[streamIn(key.stream)];
+    if (entryIn(key.stream) > MAX_IDENTIFIED_ENTRIES) throw outOfPlan('entry', entryIn(key.stream));
     if (spec === undefined) throw outOfPlan('stream', key.stream);
     const { groups, stages } = this.#plan.plan;
     if (key.publisher >= (groups[spec.group]?.clients ?? 0)) {

@@ -73,7 +73,8 @@ export class Shares {
     if (known !== undefined) return known;
     const filters = this.#names.plan.filters[group] ?? [];
     const open = new Set<number>();
-    if (filters.length > 1) {
+    // Where messages say which entry they are for, nothing is open.
+    if (filters.length > 1 && this.#names.plan.identified[group] !== true) {
       const matching = new Map<number, { filters: number; shared: boolean }>();
       for (const { template, shared } of filters) {
         const text = this.#names.render(template, group, client);

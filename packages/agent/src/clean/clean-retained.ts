@@ -58,7 +58,9 @@ function byAddress(group: GroupClients): Map<string, number[]> {
   const positions = new Map<string, number[]>();
   for (let position = 0; position < group.order.count; position++) {
     const address = group.address(position);
-    positions.set(address, [...(positions.get(address) ?? []), position]);
+    const known = positions.get(address);
+    if (known === undefined) positions.set(address, [position]);
+    else known.push(position);
   }
   return positions;
 }

@@ -51,6 +51,14 @@ describe('clients from a CSV file', () => {
     });
   });
 
+  test('a column in a file of topics is told where that file is named', () => {
+    const files = new TestFiles({ 'd.csv': CSV, 't.txt': 'a/{{csv.serial}}\nb/{{csv.sit}}\n' });
+    const group = { from: 'd.csv', clients: 3, publish: publishTo({ file: 't.txt' }) };
+    expect(complaints(planOf({}, group), { files })).toEqual([
+      'groups.devices.publish.topic.file: d.csv has no column "sit"',
+    ]);
+  });
+
   test('without a file are told to name one', () => {
     expect(complaints(planOf({}, { clientId: '{{csv.serial}}' }))).toEqual([
       'groups.devices.clientId: the group devices has no CSV file with the column "serial"',

@@ -69,6 +69,19 @@ describe('verification', () => {
     expect(complaints(streamOf({ payload, verify }))).toEqual([expect.stringContaining(message)]);
   });
 
+  test('has no place in a will or an answer', () => {
+    const payload = { template: '{{stamp}}' };
+    const will = planOf({}, { connect: { will: { topic: 'w', payload } } });
+    expect(complaints(will)).toEqual([
+      'groups.devices.connect.will.payload: {{stamp}} has no meaning here: a will is not followed',
+    ]);
+    const broker = { protocol: 'mqtt', version: 5, urls: ['mqtt://h'] };
+    const answers = planOf({ targets: { broker } }, { respond: { topic: 'r', payload } });
+    expect(complaints(answers)).toEqual([
+      'groups.devices.respond.payload: {{stamp}} has no meaning here: an answer is not followed',
+    ]);
+  });
+
   test('has no place outside of payloads', () => {
     expect(complaints(streamOf({ topic: 't/{{stamp}}' }))).toEqual([
       'groups.devices.publish.topic: {{stamp}} cannot stand here: a topic',

@@ -17,6 +17,7 @@ export function checkCsvColumns(
     for (const use of columnUses(memberOf(root, ['groups', group.name]), ['groups', group.name])) {
       tell(use);
     }
+    for (const use of topicUses(root, group)) tell(use);
     const target = ['targets', group.target];
     for (const use of columnUses(memberOf(root, target), target)) tell(use);
   }
@@ -53,6 +54,18 @@ function checkUse(
   });
 }
 
+/** Those of topics that stand in a file, told where the file is named. */
+function topicUses(root: unknown, { name, publish }: Group): ColumnUse[] {
+  return publish.flatMap(({ topic }, index) => {
+    const streams = ['groups', name, 'publish'];
+    const path = [[...streams, index], streams]
+      .map((stream): PlanPath => [...stream, 'topic', 'file'])
+      .find((place) => typeof memberOf(root, place) === 'string');
+    if (typeof topic === 'string' || path === undefined) return [];
+    return topic.flatMap(({ template }) => usesIn(template, path));
+  });
+}
+
 function columnUses(value: unknown, path: PlanPath): ColumnUse[] {
   if (typeof value === 'string') return usesIn(value, path);
   if (typeof value !== 'object' || value === null) return [];
@@ -77,7 +90,7 @@ function usesIn(text: string, path: PlanPath): ColumnUse[] {
   return uses;
 }
 
-function memberOf(root: unknown, path: readonly string[]): unknown {
+function memberOf(root: unknown, path: PlanPath): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return null;

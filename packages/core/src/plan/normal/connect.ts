@@ -3,7 +3,7 @@ import type { AuthSpec, ConnectProperties, ConnectSpec, WillSpec } from '../plan
 import type { ConnectFile } from '../schema/connect.ts';
 import type { GroupFile } from '../schema/plan-file.ts';
 import { type GroupPlace, inside, needs5 } from './context.ts';
-import { normalisePayload } from './payloads.ts';
+import { normalisePayload, refuseStamp } from './payloads.ts';
 import { normaliseProperties, normaliseUserProperties, secondsOf } from './properties.ts';
 import { qosOf } from './qos.ts';
 
@@ -72,6 +72,7 @@ function willOf(will: ConnectFile['will'], place: GroupPlace): WillSpec | null {
     path: [...path, 'payload'],
     context,
   });
+  refuseStamp(payload, 'a will is', { path: [...path, 'payload'], context });
   if (payload.kind === 'files') {
     context.findings.error([...path, 'payload', 'files'], 'a will has one payload', {
       hint: 'write file:',

@@ -1,7 +1,7 @@
-import type { RespondSpec, SubscribeEntry, SubscribeOptions } from '../plan.ts';
+import type { Payload, RespondSpec, SubscribeEntry, SubscribeOptions } from '../plan.ts';
 import type { RespondFile, SubscribeFile } from '../schema/plan-file.ts';
 import { type GroupPlace, inside, needs5 } from './context.ts';
-import { normalisePayload } from './payloads.ts';
+import { normalisePayload, refuseStamp } from './payloads.ts';
 import { qosOf } from './qos.ts';
 
 /** @param group its name. @param index of the entry in the group, from 0. */
@@ -90,12 +90,16 @@ export function normaliseResponder(
     topics: typeof entry.topic === 'string' ? [entry.topic] : entry.topic,
     qos: qosOf(entry.qos),
     to: entry.to ?? null,
-    payload:
-      entry.payload === undefined
-        ? null
-        : normalisePayload(entry.payload, inside(place, 'payload')),
+    payload: answerOf(entry.payload, inside(place, 'payload')),
     delayUs: entry.delay,
   };
+}
+
+function answerOf(payload: RespondFile['payload'], place: GroupPlace): Payload | null {
+  if (payload === undefined) return null;
+  const answer = normalisePayload(payload, place);
+  refuseStamp(answer, 'an answer is', place);
+  return answer;
 }
 
 function named(name: string | undefined, group: string) {

@@ -92,6 +92,12 @@ function refusesTemplate(name: string, { path, context }: Place): boolean {
   return true;
 }
 
+/** Says that a payload is none of a message that the ledger follows. `what` ends in its verb. */
+export function refuseStamp(payload: Payload, what: string, place: Place): void {
+  if (stampsIn(payload) === 0) return;
+  place.context.findings.error(place.path, `{{stamp}} has no meaning here: ${what} not followed`);
+}
+
 /** Places for a stamp in a template. */
 export function stampsIn(payload: Payload): number {
   if (payload.kind !== 'template' && payload.kind !== 'json') return 0;

@@ -374,7 +374,7 @@ describe('messages that come on another topic than their own', { timeout: 90_000
     const client = await connectAsync(broker.url);
     await client.subscribeAsync('devices/2/up', { qos: 1 });
     // A rule in the broker that is wrong: what comes on one topic is sent on to another.
-    client.on('message', (topic, payload, { qos }) => {
+    client.on('message', (_, payload, { qos }) => {
       client.publish('elsewhere/2/up', payload, { qos });
     });
     const result = await workspace.run([workspace.plan(plan), '--agents', '2', '--workers', '1']);

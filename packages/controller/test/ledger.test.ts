@@ -208,7 +208,7 @@ describe.concurrent('the ledger of a run whose controller dies', { timeout: 20_0
     await run.rebirth();
     const report = await run.report();
     expect(report.verdict).toBe('inconclusive');
-    expect(report.reasons.join()).toMatch(/values of {{env.…}}.* in topics/u);
+    expect(report.reasons.join()).toMatch(/values of .* in topics/);
     expect(report.thresholds[0]).toMatchObject({ state: 'inconclusive' });
   });
 

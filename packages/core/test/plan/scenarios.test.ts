@@ -45,13 +45,9 @@ describe('the published scenarios', () => {
   });
 
   test('MQTT fan-out', () => {
-    expect(complaints(FAN_OUT)).toEqual([
-      'targets.nodes.urls: several urls of a target are not supported by this version',
-      'targets.nodes.spread: spread is not supported by this version',
-    ]);
-    const plan = accepted(
-      FAN_OUT.replace(/urls: \["mqtt:\/\/n1", .*?\], spread: blocks/, 'urls: ["mqtt://n1"]'),
-    );
+    const plan = accepted(FAN_OUT);
+    expect(plan.targets['nodes']).toMatchObject({ spread: 'blocks' });
+    expect(plan.targets['nodes']?.urls).toHaveLength(5);
     expect(plan.thresholds.map(({ text }) => text)).toContain('lost: count == 0');
     expect(plan.groups.map(({ name, clients }) => [name, clients])).toEqual([
       ['subscribers', 250_000],

@@ -14,10 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.close());
 
-const CLIENTS = process.env['SQUALL_LONG'] === undefined ? 120 : 3_000;
+const CLIENTS = process.env['SQUALL_LONG'] === undefined ? 120 : 500;
+/** Of each device. */
+const MESSAGES = 4;
 const VERSIONS: readonly ProtocolVersion[] = ['3.1', '3.1.1', '5'];
 
-describe.concurrent('garbage', { timeout: 120_000 }, () => {
+describe.concurrent('garbage', { timeout: 300_000 }, () => {
   test.for(VERSIONS)('in the place of CONNACK, PUBACK and SUBACK, MQTT %s', async (version) => {
     const faults = (['connack', 'ackToPublisher', 'suback'] as const).map(
       (way, k): Fault => ({
@@ -45,8 +47,10 @@ describe.concurrent('garbage', { timeout: 120_000 }, () => {
     expect(report.agents.map(({ state, workersLost }) => [state, workersLost])).toEqual([
       ['completed', []],
     ]);
-    // They were harmed once, and then went on.
-    expect(report.groups['devices']?.counters['acked']).toBeGreaterThanOrEqual(CLIENTS * 3);
+    // They were harmed once, at their first message, and then went on. Some garbage is a PUBACK.
+    const failed = ends(report, 'devices', 'publish_failed');
+    expect(failed).toBeLessThanOrEqual(CLIENTS);
+    expect(ends(report, 'devices', 'acked')).toBe(CLIENTS * MESSAGES - failed);
   });
 });
 
@@ -80,7 +84,15 @@ function unknownReasons({ groups }: Report): string[] {
 }
 
 function planFor(url: string, version: ProtocolVersion) {
-  const publish = { topic: 'd/{{n}}', qos: 1, every: '300ms', payload: '60B', ackTimeout: '30s' };
+  const publish = {
+    topic: 'd/{{n}}',
+    qos: 1,
+    every: '200ms',
+    count: MESSAGES * CLIENTS,
+    inflight: 1,
+    payload: '60B',
+    ackTimeout: '30s',
+  };
   return {
     squall: 1,
     name: 'garbage',
@@ -92,8 +104,10 @@ function planFor(url: string, version: ProtocolVersion) {
     },
     stages: [
       { name: 'connect', run: { callers: 'connect', devices: 'connect', readers: 'subscribe' } },
-      { name: 'publish', run: { devices: 'publish' }, for: '1500ms' },
+      { name: 'publish', run: { devices: 'publish' } },
     ],
+    // Messages wait until their client is connected again.
+    backlog: '60s',
     settle: { quiet: '200ms', max: '3s' },
   };
 }
@@ -104,6 +118,6 @@ function groupOf(name: string) {
     target: 'broker',
     clients: CLIENTS,
     clientId: `${name}-{{n}}`,
-    connect: { rate: '500/s', timeout: '30s', retries: 0, backoff: { min: '10ms', max: '50ms' } },
+    connect: { rate: '500/s', timeout: '60s', retries: 0, backoff: { min: '10ms', max: '50ms' } },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { InboundPackets } from '../src/clients/inbound-packets.ts';
-import { Outbox } from '../src/clients/outbox.ts';
+import { Outbox } from '../src/transport/outbox.ts';
 import { Phase, SlotTable } from '../src/clients/slot-table.ts';
 import { createWire } from '../src/clients/wire/create-wire.ts';
 import { PUBACK, PUBCOMP, PUBREC, writeAck } from '../src/codec/ack-packet.ts';

@@ -24,7 +24,7 @@ import { encodeGreeting, encodeSubscribe, encodeUnsubscribe } from './greeting.t
 import { type Answer, type ConnectionControl, InboundPackets } from './inbound-packets.ts';
 import { deadlineReason, pingIsDue } from './keep-alive.ts';
 import type { MqttClients, MqttClientsOptions } from './mqtt-clients.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox } from '../transport/outbox.ts';
 import { connackReason, Reason, socketReason } from './reasons.ts';
 import { Phase, SlotTable } from './slot-table.ts';
 import type { SubscribeRequest, UnsubscribeRequest } from './subscribe-request.ts';

@@ -1,5 +1,5 @@
 // Data path: one send and one received a socket operation.
-import { Outbox } from '../../clients/outbox.ts';
+import { Outbox } from '../outbox.ts';
 import {
   type Transport,
   type TransportEvents,

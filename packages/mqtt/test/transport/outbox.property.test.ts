@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Outbox } from '../../src/clients/outbox.ts';
+import { Outbox } from '../../src/transport/outbox.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 
 /** Takes writes at once or keeps them as they lie, to be read later, as a kernel may. */

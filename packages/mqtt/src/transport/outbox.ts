@@ -1,5 +1,5 @@
 // Data path: every byte to a broker passes here.
-import type { Transport } from '../transport/transport.ts';
+import type { Transport } from './transport.ts';
 
 /** Room for the packets of one socket between two flushes; grows for a larger packet. */
 const SLAB_BYTES = 64 * 1024;

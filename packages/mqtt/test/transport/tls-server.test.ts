@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { TLSSocket } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import {
   createTlsContext,
   type MqttClients,
   type TlsRequest,
+  TlsSessions,
 } from '../../src/index.ts';
 import { publishTo, readSlowly } from '../clients/slow-reader.ts';
 import { Authority, noCertificates, read } from '../fixture/certificates.ts';
@@ -89,6 +91,43 @@ describe.skipIf(noCertificates() !== null)(
       const [socket] = own.sockets;
       expect(socket?.alpnProtocol).toBe('mqtt');
       expect(Reflect.get(socket ?? {}, 'servername')).toBe('broker.example');
+    });
+
+    test.each([
+      ['TLSv1.2', false, 1],
+      ['TLSv1.3', false, 1],
+      // A broker that was started anew knows none of the sessions that it gave before.
+      ['TLSv1.3', true, 0],
+    ] as const)(
+      'sessions of %s, keys changed: %s, resumed: %i',
+      async (version, renewed, times) => {
+        const keys = () => ({
+          minVersion: version,
+          maxVersion: version,
+          ticketKeys: randomBytes(48),
+        });
+        const own = await TlsServer.start({ ...identity, ...keys() }, accept);
+        server = own;
+        const sessions = new TlsSessions();
+        for (let round = 0; round < 2; round += 1) {
+          if (renewed) own.renewTicketKeys(randomBytes(48));
+          const recorder = attempt(own.port, request({ sessions }));
+          await recorder.first('onConnected');
+          clients?.close();
+        }
+        expect(sessions.handshakes).toBe(2);
+        expect(sessions.resumed).toBe(times);
+      },
+    );
+
+    test('a session is offered to the address that gave it, and to no other', () => {
+      const sessions = new TlsSessions();
+      sessions.keep(3, 'a:1', Buffer.from('ticket'));
+      expect(sessions.of(3, 'a:1')?.toString()).toBe('ticket');
+      expect(sessions.of(3, 'b:1')).toBeUndefined();
+      expect(sessions.of(4, 'a:1')).toBeUndefined();
+      sessions.keep(3, 'a:1', Buffer.alloc(100_000));
+      expect(sessions.of(3, 'a:1')).toBeUndefined();
     });
 
     test('a broker that speaks none of the offered protocols is named', async () => {

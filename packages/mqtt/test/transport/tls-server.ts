@@ -35,6 +35,11 @@ export class TlsServer {
     return new TlsServer(server, address.port, sockets);
   }
 
+  /** From now on no ticket that was given before is worth anything. */
+  renewTicketKeys(keys: Buffer): void {
+    this.#server.setTicketKeys(keys);
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => {

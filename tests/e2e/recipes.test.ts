@@ -89,6 +89,23 @@ const RECIPES: Readonly<Record<string, Recipe>> = {
       expect(report.ledger[0]).toMatchObject({ expected: 50, unique: 50 });
     },
   },
+  'fixed-payloads': {
+    topics: 'fixed',
+    holds: ({ heard, report }) => {
+      const of = (kind: string) => heard.filter(({ topic }) => topic.startsWith(`fixed/${kind}/`));
+      const texts = (kind: string) => new Set(of(kind).map(({ payload }) => payload.toString()));
+      expect(texts('text')).toEqual(new Set(['grüß Gott']));
+      expect(new Set(of('bytes').map(({ payload }) => payload.toString('hex')))).toEqual(
+        new Set(['0001ff']),
+      );
+      for (const line of texts('line')) {
+        expect(line).toMatch(/^weather,station=s[01] celsius=-?\d+ \d{13} U1EB[\w-]{50}$/);
+      }
+      expect(report.ledger).toContainEqual(
+        expect.objectContaining({ from: 'devices.line', expected: 20, unique: 20 }),
+      );
+    },
+  },
   'files-as-payload': {
     topics: 'recorded',
     holds: ({ heard }) => {

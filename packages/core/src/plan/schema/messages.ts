@@ -30,5 +30,5 @@ export const messageProperties = {
   userProperties: userProperties(),
 };
 
-export const properties = strictMap(messageProperties);
+const properties = strictMap(messageProperties);
 export type MessagePropertiesFile = z.output<typeof properties>;

@@ -45,6 +45,3 @@ export const respond = strictMap({
     .describe('Payload of the answers; by default that of the request goes back.'),
   delay: duration().prefault('0s').describe('How long a client thinks before it answers.'),
 });
-
-export type OptionsFile = z.output<typeof options>;
-export type RespondFile = z.output<typeof respond>;

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect } from 'vitest';
+import { afterAll, describe } from 'vitest';
 import {
   encodeProperties,
   Outcome,
@@ -27,7 +27,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
   });
 
   describe.concurrent('features', () => {
-    test('messages walk over all queues of both brokers', async ({ rig }) => {
+    test('messages walk over all queues of both brokers', async ({ rig, expect }) => {
       const { client } = rig;
       const topic = await rig.newTopic();
       const sender = await Sender.start(client, { topic });
@@ -35,12 +35,12 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       const settled = await sender.send(Array.from({ length: 80 }, (_, i) => messageOf(`m${i}`)));
       const places = settled.map((each) => `${each.brokerName} ${each.queueId}`);
       expect(new Set(places).size).toBe(8);
-      expect([...(await client.admin.ranges(topic)).values()].map((range) => range.max)).toEqual(
-        Array.from({ length: 8 }, () => 10),
-      );
+      const stored = async (): Promise<number[]> =>
+        [...(await client.admin.ranges(topic)).values()].map((range) => range.max);
+      await expect.poll(stored).toEqual(Array.from({ length: 8 }, () => 10));
     });
 
-    test('a batch is one request, and many messages', async ({ rig }) => {
+    test('a batch is one request, and many messages', async ({ rig, expect }) => {
       const { client } = rig;
       const topic = await rig.newTopic();
       const sender = await Sender.start(client, { topic, properties: { TAGS: 'batch' } });
@@ -68,7 +68,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       expect(await rig.officialBodies(topic, 16)).toEqual(bodies.toSorted());
     });
 
-    test('a batch of the official client is read whole', async ({ rig }) => {
+    test('a batch of the official client is read whole', async ({ rig, expect }) => {
       const { client, official } = rig;
       const topic = await rig.newTopic();
       expect(
@@ -84,7 +84,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       expect(receiver.damaged).toBe(0);
     });
 
-    test('compressed bodies come back as they were, both ways', async ({ rig }) => {
+    test('compressed bodies come back as they were, both ways', async ({ rig, expect }) => {
       const { client, official } = rig;
       const topic = await rig.newTopic();
       const text = 'compressible '.repeat(1000);
@@ -108,7 +108,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       expect(receiver.damaged).toBe(0);
     });
 
-    test('one-way messages arrive, and are counted as unacknowledged', async ({ rig }) => {
+    test('one-way messages arrive, and are counted as unacknowledged', async ({ rig, expect }) => {
       const { client } = rig;
       const topic = await rig.newTopic();
       const sender = await Sender.start(client, { topic, oneWay: true });
@@ -120,7 +120,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       expect(sender.settled.size).toBe(0);
     });
 
-    test('tags are filtered by broker and client, SQL by the broker', async ({ rig }) => {
+    test('tags are filtered by broker and client, SQL by the broker', async ({ rig, expect }) => {
       const { client, official } = rig;
       const topic = await rig.newTopic(1);
       await official.produce({ ...rig.peer(topic), count: 30, tags: 'a,b,c' });
@@ -163,7 +163,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       expect(same.messages).toEqual([]);
     });
 
-    test('a delayed message comes after its time', async ({ rig }) => {
+    test('a delayed message comes after its time', async ({ rig, expect }) => {
       const { client } = rig;
       const topic = await rig.newTopic();
       const receiver = await Receiver.start(client, {
@@ -181,7 +181,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       });
     });
 
-    test('half messages are committed, rolled back or left', async ({ rig }) => {
+    test('half messages are committed, rolled back or left', async ({ rig, expect }) => {
       const { client, official } = rig;
       const topic = await rig.newTopic();
       const states: readonly TransactionState[] = ['commit', 'rollback', 'unknown'];
@@ -204,14 +204,10 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       // Those left open are asked about, twice, and then committed; each comes once.
       const all = ['t0', 't2', 't3', 't5', 't6', 't8'];
       expect((await receiver.bodies(6, 40_000)).toSorted()).toEqual(all);
-      expect(sender.producer.transactionCounts).toMatchObject({
-        committed: 6,
-        rolledBack: 3,
-        left: 0,
-        checks: 6,
-        duplicatedChecks: 3,
-        unexpectedChecks: 0,
-      });
+      const counts = sender.producer.transactionCounts;
+      expect(counts).toMatchObject({ committed: 6, rolledBack: 3, left: 0 });
+      expect(counts?.checks).toBeGreaterThanOrEqual(6);
+      expect(counts?.duplicatedChecks).toBeGreaterThanOrEqual(3);
       const theirs = await rig.newTopic();
       await official.produce({
         ...rig.peer(theirs),
@@ -225,9 +221,14 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
         from: { at: 'first' },
       });
       expect((await other.bodies(4)).toSorted()).toEqual(['java-0', 'java-1', 'java-3', 'java-4']);
+      // 5.3.3 asks about decided ones, too: a second commit would have brought them twice.
+      expect(receiver.messages.length).toBe(6);
     });
 
-    test('one key keeps its order on its queue, with one message under way', async ({ rig }) => {
+    test('one key keeps its order on its queue, with one message under way', async ({
+      rig,
+      expect,
+    }) => {
       const { client, official } = rig;
       const topic = await rig.newTopic();
       const sender = await Sender.start(client, { topic, queues: { by: 'key' }, ordered: true });
@@ -256,6 +257,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
 
     test('members of a group share its queues, those of the official client, too', async ({
       rig,
+      expect,
     }) => {
       const { client, official } = rig;
       const topic = await rig.newTopic();
@@ -290,6 +292,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
 
     test('every broadcasting member gets every message, and so does each reader its queues', async ({
       rig,
+      expect,
     }) => {
       const { client } = rig;
       const topic = await rig.newTopic();
@@ -318,7 +321,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       ).toBe(16);
     });
 
-    test('a message that fails comes again from the retry topic', async ({ rig }) => {
+    test('a message that fails comes again from the retry topic', async ({ rig, expect }) => {
       const { client } = rig;
       const topic = await rig.newTopic();
       const group = `g-${topic}`;
@@ -336,7 +339,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       expect(receiver.consumer.counts).toMatchObject({ sentBack: 1, sendBacksFailed: 0 });
     });
 
-    test('a paused consumer leaves its offsets, and its lag is told', async ({ rig }) => {
+    test('a paused consumer leaves its offsets, and its lag is told', async ({ rig, expect }) => {
       const { client } = rig;
       const topic = await rig.newTopic(1);
       const group = `g-${topic}`;
@@ -357,7 +360,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       expect(await receiver.consumer.queryLag()).toBe(0);
     });
 
-    test('a new group begins where it is told to', async ({ rig }) => {
+    test('a new group begins where it is told to', async ({ rig, expect }) => {
       const { client } = rig;
       const topic = await rig.newTopic(1);
       const sender = await Sender.start(client, { topic });
@@ -397,10 +400,10 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       expect(old.length).toBe(6);
     });
 
-    test('what a broker refuses is told by its reason', async ({ rig }) => {
+    test('what a broker refuses is told by its reason', async ({ rig, expect }) => {
       const { client, cluster } = rig;
       const topic = await rig.newTopic();
-      const sender = await Sender.start(client, { topic, timeoutMs: 10_000 });
+      const sender = await Sender.start(client, { topic });
       expect(await sender.send([messageOf('x'.repeat(4 * 1024 * 1024 + 1))])).toMatchObject([
         { outcome: Outcome.refused, reason: 'MESSAGE_ILLEGAL (13)' },
       ]);
@@ -428,7 +431,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       await nowhere.end();
     });
 
-    test('topics and groups go away again', async ({ rig }) => {
+    test('topics and groups go away again', async ({ rig, expect }) => {
       const { client } = rig;
       const topic = await rig.newTopic();
       await client.admin.createGroup(`g-${topic}`, { retries: 3 });
@@ -445,6 +448,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
 
   test('a broker that dies is left by producer and consumer, and messages under way are told', async ({
     rig,
+    expect,
   }) => {
     const { client, cluster } = rig;
     const topic = await rig.newTopic();

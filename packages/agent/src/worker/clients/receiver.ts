@@ -45,11 +45,9 @@ export class Receiver {
   };
   /** What the stamp of the last message was. */
   #outcome: number = STAMP_NONE;
-  /** The meter used last: messages of one entry and stage come in crowds. */
-  #meter: Meter | null = null;
-  #meterEntry = -1;
+  /** Meters of the stage used last, by entry × 3 + QoS: messages of one stage come in crowds. */
+  readonly #meters: (Meter | undefined)[] = [];
   #meterStage = -1;
-  #meterQos = -1;
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
@@ -57,7 +55,7 @@ export class Receiver {
 
   /** Meters were opened or closed: look them up anew. */
   forget(): void {
-    this.#meter = null;
+    this.#meters.length = 0;
   }
 
   onPublish(position: number, entry: number, publish: InboundPublish): void {
@@ -113,14 +111,13 @@ export class Receiver {
   }
 
   #meterOf(entry: number, stage: number, qos: 0 | 1 | 2): Meter {
-    const known = this.#meter;
-    const same = entry === this.#meterEntry && stage === this.#meterStage && qos === this.#meterQos;
-    if (known !== null && same) return known;
-    const meter = this.#options.meter(entry, stage, qos);
-    this.#meter = meter;
-    this.#meterEntry = entry;
+    if (stage !== this.#meterStage) this.#meters.length = 0;
     this.#meterStage = stage;
-    this.#meterQos = qos;
+    const place = entry * 3 + qos;
+    const known = this.#meters[place];
+    if (known !== undefined) return known;
+    const meter = this.#options.meter(entry, stage, qos);
+    this.#meters[place] = meter;
     return meter;
   }
 }

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { type ConnectOptions, createMqttClients, type MqttClients } from '../../src/index.ts';
+import { upgradeFault } from '../../src/transport/ws/upgrade.ts';
 import { CONNACK, FakeBroker } from '../fixture/fake-broker.ts';
 import { findMosquitto, freePort, Mosquitto } from '../fixture/mosquitto.ts';
 import { connectOptions, message } from '../fixture/options.ts';
@@ -265,6 +266,22 @@ describe('an upgrade that is not granted', () => {
   test('because nothing comes within the time-out', async () => {
     expect(await failure(await answering(() => 'HTTP/1.1 '), { timeoutUs: 300_000 })).toBe(
       'timed out',
+    );
+  });
+
+  test('whatever the answer is, it is a refusal with a reason', () => {
+    const answers = fc.array(
+      fc.oneof(
+        fc.constantFrom(...good, 'upgrade: h2c', 'Sec-WebSocket-Extensions: x', 'HTTP/1.1 200 OK'),
+        fc.string({ unit: 'binary', maxLength: 40 }),
+      ),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(answers, (lines) => {
+        const expected = { accept: 'none of these', subprotocol: 'mqtt' };
+        expect(upgradeFault(lines.join('\r\n'), expected)).toMatch(/^WebSocket: /);
+      }),
     );
   });
 

@@ -236,6 +236,40 @@ describe.concurrent('what a broker of MQTT 5 says', { timeout: 60_000 }, () => {
     });
     expect(counter(report, 'devices', 'sent')).toBe(0);
   });
+
+  test.for([
+    [
+      'shared subscriptions',
+      { share: 'crew' },
+      { sharedSubscriptionAvailable: false },
+      'shared subscriptions not supported (0x9e)',
+    ],
+    [
+      'wildcards',
+      {},
+      { wildcardSubscriptionAvailable: false },
+      'wildcard subscriptions not supported (0xa2)',
+    ],
+    [
+      'subscription identifiers',
+      { options: { identifier: 5 } },
+      { subscriptionIdentifierAvailable: false },
+      'subscription identifiers not supported (0xa1)',
+    ],
+  ] as const)('%s that it does not have are not asked for', async ([, subscribe, connack, why]) => {
+    const fake = await FaultBroker.start({ connack });
+    try {
+      const { plan } = planOf({ version: '5', url: fake.url, subscribe });
+      const report = await fleet.run(plan);
+      expect(report.groups['readers']?.reasons['subscribe_failed']).toEqual({
+        [`not sent: by the limits in CONNACK: ${why}`]: 1,
+      });
+      expect(fake.came('subscribe')).toBe(0);
+      expect(counter(report, 'devices', 'published')).toBe(DEVICES * MESSAGES);
+    } finally {
+      await fake.close();
+    }
+  });
 });
 
 describe.concurrent('what MQTT 5 adds to messages', { timeout: 60_000 }, () => {

@@ -54,6 +54,15 @@ export class StampReader {
   readonly #decoded = new Uint8Array(STAMP_BYTES);
   /** Whether what `read` saw last holds a stamp in text form. */
   #wasText = false;
+  readonly #seeksText: boolean;
+
+  /**
+   * @param options.seeksText whether payloads without a stamp at their beginning are looked through for
+   * one in text form, which costs about a nanosecond a byte; true by default.
+   */
+  constructor({ seeksText = true }: { readonly seeksText?: boolean } = {}) {
+    this.#seeksText = seeksText;
+  }
 
   get runHash(): number {
     return this.#words[RUN] ?? 0;
@@ -78,7 +87,7 @@ export class StampReader {
       readU16(bytes, at + MAGIC_AT) !== STAMP_MAGIC ||
       readU8(bytes, at + VERSION_AT) !== STAMP_VERSION
     ) {
-      return this.#readText(bytes, at, length);
+      return this.#seeksText ? this.#readText(bytes, at, length) : STAMP_NONE;
     }
     const own = crc32(bytes, at, at + CHECKSUM_AT);
     const rest = crc32(bytes, at + STAMP_BYTES, at + length);

@@ -23,6 +23,8 @@ export interface ReceiverOptions {
   /** The stage that owns what carries no stamp. */
   currentStage(): number;
   readonly stages: number;
+  /** Whether stamps may come in text form. */
+  readonly seeksText: boolean;
 }
 
 /**
@@ -31,7 +33,7 @@ export interface ReceiverOptions {
  */
 export class Receiver {
   readonly #options: ReceiverOptions;
-  readonly #stamp = new StampReader();
+  readonly #stamp: StampReader;
   readonly #arrival: Arrival = {
     position: 0,
     entry: 0,
@@ -51,6 +53,7 @@ export class Receiver {
 
   constructor(options: ReceiverOptions) {
     this.#options = options;
+    this.#stamp = new StampReader({ seeksText: options.seeksText });
   }
 
   /** Meters were opened or closed: look them up anew. */

@@ -1,6 +1,6 @@
 import type { SubscriberBook } from '@squall/core/ledger/worker';
 import { type MetricName, NOT_SENT } from '@squall/core/metrics';
-import type { MqttVersion, Qos, SubscribeEntry } from '@squall/core/plan';
+import type { MqttVersion, Plan, Qos, SubscribeEntry } from '@squall/core/plan';
 import { compileTemplate, type Template } from '@squall/core/template';
 import {
   type InboundPublish,
@@ -96,6 +96,7 @@ export class GroupSubscribing {
       clockDomain: services.clockDomain,
       peers: services.peers,
       stages: plan.stages.length,
+      seeksText: hasTextStamps(plan),
       currentStage: () => services.timeline.currentStage(),
       meter: (entry, stage, qos) => this.#receiveMeter(entry, stage, qos),
     });
@@ -367,4 +368,11 @@ function subackRefusals(suback: InboundSuback, version: MqttVersion): string[] {
     if (refusal !== null) refusals.push(refusal);
   }
   return refusals;
+}
+
+/** Whether messages of the plan carry their stamp as text. */
+function hasTextStamps({ groups }: Plan): boolean {
+  return groups.some(({ publish }) =>
+    publish.some(({ verify, payload }) => verify && payload.kind !== 'size'),
+  );
 }

@@ -129,9 +129,11 @@ const MEANING = `## What a plan means
   could never end (publishing without \`for\`, \`until\` or \`count\`) is an error. A stage that only
   connects, subscribes or disconnects ends at the latest 60 s after its planned ramp, and so does the
   connecting before a stage with \`for\`; any other stage without \`for\` ends at \`limits.maxDuration\`.
-- **Activities.** A bare \`publish\` or \`subscribe\` means all entries of the group, \`publish.name\` the
-  named one. A stage may change \`every\`, \`rate\` and \`inflight\` of a stream. \`disconnect\` and \`idle\`
-  stand alone. A group that a stage does not name starts nothing new: its connections stay.
+- **Activities.** A bare \`publish\`, \`subscribe\`, \`unsubscribe\` or \`respond\` means all entries of the
+  group, \`publish.name\` the named one. A stage may change the pace and the window of a stream, and how
+  clients connect, go and come back: [load shapes](../load-shapes.md). \`idle\`, and a \`disconnect\` from
+  which nobody comes back, stand alone. A group that a stage does not name starts nothing new: its
+  connections stay.
 - **Conditions** of \`until\` compare a counter of a group (or of a stream, \`group.stream\`) with a
   number: \`devices.sent >= 100k\`, \`devices.bytes_sent >= 100GB\`. They count from the start of the
   stage, with \`run.\` before them from the start of the run. The name of a group stands for all of its

@@ -9,6 +9,7 @@ import {
   deliveryPlan,
   type DeliveryNeeds,
   type DeliveryScene,
+  type Fault,
   type LedgerFigures,
   ledgerOf,
   MESSAGES,
@@ -23,6 +24,11 @@ const PAIRS = CLIENTS * WATCHERS;
 const SENT = CLIENTS * MESSAGES;
 const DEVICES = { devices: { clients: CLIENTS } };
 const USUAL = { from: 'devices', to: 'watchers', pairs: PAIRS };
+
+/** With as few processes as it takes: what is shown here is no matter of several agents. */
+function deliverByOne(scene: DeliveryScene, needs: DeliveryNeeds, faults: readonly Fault[] = []) {
+  return deliver(scene, needs, { faults, agents: 1 });
+}
 
 /** Messages of the first two publishers. */
 function isOfFirstTwo({ stamp }: SeenPacket): boolean {
@@ -47,7 +53,7 @@ async function overlapping(
     { name: 'all', topic: 'devices/#', options },
     { name: 'up', topic: 'devices/+/up', options },
   ];
-  const delivery = await deliver(
+  const delivery = await deliverByOne(
     scene,
     {
       publishers: DEVICES,
@@ -55,12 +61,10 @@ async function overlapping(
       subscribers: { watchers: { clients: WATCHERS, qos: 0, topic: '', entries } },
       version: '5',
     },
-    {
-      faults: [
-        { way: 'toSubscriber', kind: 'drop', every: 7, where: isOfFirstTwo },
-        { way: 'toSubscriber', kind: 'duplicate', every: 5, where: (one) => !isOfFirstTwo(one) },
-      ],
-    },
+    [
+      { way: 'toSubscriber', kind: 'drop', every: 7, where: isOfFirstTwo },
+      { way: 'toSubscriber', kind: 'duplicate', every: 5, where: (one) => !isOfFirstTwo(one) },
+    ],
   );
   const [all, up, ...others] = delivery.rows;
   if (all === undefined || up === undefined) throw new Error(delivery.result.output);
@@ -104,7 +108,7 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
     broker,
     workspace,
   }) => {
-    const delivery = await deliver(
+    const delivery = await deliverByOne(
       { broker, workspace },
       {
         publishers: { devices: { clients: CLIENTS, qos: 2 } },
@@ -114,7 +118,7 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
         },
         version: '5',
       },
-      { faults: [{ way: 'toSubscriber', kind: 'drop', every: 11, where: ({ qos }) => qos === 2 }] },
+      [{ way: 'toSubscriber', kind: 'drop', every: 11, where: ({ qos }) => qos === 2 }],
     );
     const from = 'devices';
     expect(delivery.rows).toEqual([
@@ -164,7 +168,7 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
     broker,
     workspace,
   }) => {
-    const delivery = await deliver(
+    const delivery = await deliverByOne(
       { broker, workspace },
       {
         publishers: { devices: { clients: CLIENTS, more: { retain: true } } },
@@ -237,7 +241,7 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
       { topic: 'often/{{n}}', weight: 3 },
       { topic: 'seldom/{{n}}', weight: 1 },
     ];
-    const delivery = await deliver(
+    const delivery = await deliverByOne(
       { broker, workspace },
       {
         publishers: { devices: { clients: CLIENTS, more: { topic } } },
@@ -246,7 +250,7 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
           seldom: { clients: 2, topic: 'seldom/+' },
         },
       },
-      { faults: [{ way: 'toSubscriber', kind: 'drop', every: 5, where: isSeldom }] },
+      [{ way: 'toSubscriber', kind: 'drop', every: 5, where: isSeldom }],
     );
     const from = 'devices';
     const [all, seldom, ...others] = delivery.rows;
@@ -269,7 +273,7 @@ describe.concurrent('kinds of subscriptions', { timeout: 90_000 }, () => {
     if (missing !== null) skip(missing);
     const broker = await Mosquitto.start(['upgrade_outgoing_qos true']);
     try {
-      const delivery = await deliver(
+      const delivery = await deliverByOne(
         { broker, workspace },
         {
           publishers: { devices: { clients: CLIENTS, qos: 0 } },
@@ -302,7 +306,7 @@ describe.concurrent('sessions that sleep and wake', { timeout: 90_000 }, () => {
   });
 
   test('what was queued for them is all there, and said to be', async ({ broker, workspace }) => {
-    const delivery = await deliver({ broker, workspace }, asleep());
+    const delivery = await deliverByOne({ broker, workspace }, asleep());
     const [only, ...others] = delivery.rows;
     expect(others).toEqual([]);
     expect(only).toMatchObject({ ...USUAL, lost: 0, duplicated: 0, lostSession: 0, expired: 0 });
@@ -316,7 +320,7 @@ describe.concurrent('sessions that sleep and wake', { timeout: 90_000 }, () => {
     broker,
     workspace,
   }) => {
-    const delivery = await deliver(
+    const delivery = await deliverByOne(
       { broker, workspace },
       asleep({
         publishers: { devices: { clients: CLIENTS, more: { expiry: '1s' } } },
@@ -341,7 +345,7 @@ describe.concurrent('sessions that sleep and wake', { timeout: 90_000 }, () => {
     workspace,
   }) => {
     const plan = deliveryPlan(broker.url, asleep());
-    const running = workspace.start([workspace.plan(plan), '--agents', '2', '--workers', '1']);
+    const running = workspace.start([workspace.plan(plan), '--agents', '1', '--workers', '1']);
     await running.seen(/stage alone/);
     // Somebody else takes the session of one of them, and ends it.
     const options = { clientId: 'watchers.1', clean: true, protocolVersion: 5 } as const;
@@ -377,7 +381,7 @@ describe('messages that come on another topic than their own', { timeout: 90_000
     client.on('message', (_, payload, { qos }) => {
       client.publish('elsewhere/2/up', payload, { qos });
     });
-    const result = await workspace.run([workspace.plan(plan), '--agents', '2', '--workers', '1']);
+    const result = await workspace.run([workspace.plan(plan), '--agents', '1', '--workers', '1']);
     await client.endAsync();
     const report = reportOf(result);
     const copies = MESSAGES * WATCHERS;

@@ -16,7 +16,7 @@ const FOLDER = fileURLToPath(new URL('../../plans/recipes', import.meta.url));
 /** Runs that go on at a time: they mostly wait for announced moments. */
 const AGENTS = 10;
 /** The controller reads two plans at a time, and lets some more wait. */
-const SUBMITTERS = 4;
+const SUBMITTERS = 3;
 /** Messages of one recipe that are looked at. */
 const MAX_HEARD = 5_000;
 /** Clients of the recipe with certificates. */

@@ -192,6 +192,24 @@ describe.each(['3.1.1', '5'] as const)('requests and answers of MQTT %s', (versi
   });
 });
 
+test('a stamp in text goes back as well as one in bytes', () => {
+  const payload = { kind: 'json', template: '{"id":"{{stamp}}"}' } as const;
+  const [stream] = asker.publish;
+  const plan = planFor('3.1.1');
+  const [devices] = plan.groups;
+  if (stream === undefined || devices === undefined) throw new Error('no stream');
+  const scene = new Conversation({
+    ...plan,
+    groups: [devices, { ...asker, publish: [{ ...stream, payload }] }],
+  });
+  scene.run.runTo(1.6e6);
+  const asked = scene.ask();
+  scene.answer();
+  scene.run.load.engine.finish();
+  expect(asked).toBeGreaterThan(0);
+  expect(scene.count('responses', 'app')).toBe(asked);
+});
+
 describe('answers', () => {
   test('come after the time that a client thinks', () => {
     const scene = new Conversation(planFor('3.1.1', { delayUs: 300e3 }));

@@ -17,7 +17,10 @@ export function emptinessOf(
   return plan.groups.flatMap((group, index) => {
     const figures = groups[group.name];
     if (figures === undefined) return [];
-    const connects = entered.some((stage) => needs[stage]?.connects.has(index) === true);
+    const connects = entered.some((stage) => {
+      const own = needs[stage];
+      return own?.connects.has(index) === true || own?.reconnects.has(index) === true;
+    });
     if (connects && figures.counters['connected'] === 0) {
       const why = mainReason(figures, 'connect_failed');
       return [`nothing was tested with ${group.name}: none of its clients could connect${why}`];

@@ -281,8 +281,10 @@ describe.concurrent('several addresses', { timeout: 60_000 }, () => {
   test('blocks: each address has its contiguous part, and {{block.n}} begins anew in each', async ({
     broker,
     workspace,
+    onTestFinished,
   }) => {
     const other = await Mosquitto.start();
+    onTestFinished(async () => await other.dispose());
     const urls = [broker.plain.url, other.url];
     const plan = planOf('blocks', {
       target: { urls, spread: 'blocks' },
@@ -294,7 +296,6 @@ describe.concurrent('several addresses', { timeout: 60_000 }, () => {
     // Brokers that know nothing of each other: each watcher sees the half of its own.
     expect(report.groups['sub-blocks']?.counters['received'], result.output).toBe(SENT);
     expect(await other.publishesReceived(SENT / 2)).toBe(SENT / 2);
-    await other.dispose();
   });
 });
 

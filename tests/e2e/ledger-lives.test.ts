@@ -179,6 +179,61 @@ describe.concurrent('subscriptions that begin and end', { timeout: 90_000 }, () 
   });
 });
 
+describe.concurrent('clients that come and go', { timeout: 90_000 }, () => {
+  test('churn, takeovers and storms of kept sessions lose nothing, and nothing is made up', async ({
+    broker,
+    workspace,
+  }) => {
+    const connect = { ...KEPT, retries: 3 };
+    const publish = { devices: 'publish' };
+    const topic = 'devices/+/up';
+    const delivery = await deliver(
+      { broker, workspace },
+      {
+        publishers: DEVICES,
+        subscribers: {
+          kept: { clients: 4, topic, connect },
+          clean: { clients: 4, topic },
+          guests: { clients: 6, topic, connect: { rate: '50/s' } },
+        },
+        every: '100ms',
+        stages: [
+          { name: 'all', run: { ...publish, kept: 'subscribe', clean: 'subscribe' }, for: '1s' },
+          {
+            name: 'churn',
+            run: { ...publish, guests: [{ churn: { rate: '6/s', stay: '400ms' } }, 'subscribe'] },
+            for: '2s',
+          },
+          {
+            name: 'takeover',
+            run: {
+              ...publish,
+              kept: { takeover: { rate: '4/s' } },
+              clean: { takeover: { rate: '4/s' } },
+            },
+            for: '2s',
+          },
+          {
+            name: 'storm',
+            run: { ...publish, kept: { disconnect: { share: '50%', reconnect: '10/s' } } },
+            for: '2s',
+          },
+        ],
+      },
+      { agents: 2 },
+    );
+    const by = new Map(delivery.rows.map((each) => [each.to, each]));
+    // Their sessions are kept over all of it: every message, and perhaps again what was not acknowledged.
+    const all = 70 * CLIENTS * 4;
+    expect(by.get('kept')).toMatchObject({ expected: all, unique: all, lost: 0, lostSession: 0 });
+    for (const to of ['clean', 'guests']) {
+      expect(by.get(to)?.unique, to).toBeGreaterThan(0);
+      expect(by.get(to), to).toMatchObject({ lost: 0, duplicated: 0, unexpected: 0, foreign: 0 });
+    }
+    expect(delivery.report.verdict, delivery.result.output).toBe('pass');
+  });
+});
+
 describe.concurrent('loads that are hard on a ledger', { timeout: 90_000 }, () => {
   test('as fast as it goes: every acknowledged message is expected, every fault counted', async ({
     broker,

@@ -7,6 +7,8 @@ import {
   sketchPlan,
   type StageSketch,
 } from './ledger-plans.ts';
+import { readRuns, runsOf } from '../../src/ledger/share-runs.ts';
+import { SHARE_AGAIN, SHARE_FULL, ShareTable } from '../../src/ledger/share-table.ts';
 import { item, type Message, Simulation } from './simulation.ts';
 
 const AGENTS = [
@@ -194,6 +196,52 @@ describe('a shared subscription', () => {
         },
       ),
       { numRuns: 150 },
+    );
+  });
+});
+
+describe('bits of shared subscriptions', () => {
+  const place = { receiver: 0, stream: 0, stage: 0 };
+  const size = { stages: 1, streams: 1 };
+
+  test('take their room as messages come, and no more than there is', () => {
+    const table = new ShareTable(size, 8);
+    const column = table.column(place);
+    expect(table.arrive(column, 0, 127)).toBe(0);
+    expect(table.arrive(column, 1, 0)).toBe(0);
+    expect(table.bytes).toBe(32);
+    // Neither another publisher nor a higher number has a place; what is known is known.
+    expect(table.arrive(column, 2, 0)).toBe(SHARE_FULL);
+    expect(table.arrive(column, 0, 128)).toBe(SHARE_FULL);
+    expect(table.arrive(column, 0, 127)).toBe(SHARE_AGAIN);
+    expect(table.bytes).toBe(32);
+  });
+
+  test('a million messages of a share take 125 KB, whoever sent them', () => {
+    const table = new ShareTable(size);
+    const column = table.column(place);
+    for (let publisher = 0; publisher < 8; publisher++) {
+      for (let seq = 0; seq < 125_000; seq++) table.arrive(column, publisher, seq);
+    }
+    expect(table.bytes).toBeGreaterThanOrEqual(125_000);
+    // Room doubles when it is short.
+    expect(table.bytes).toBeLessThanOrEqual(250_000);
+  });
+
+  test('travel in runs, and come back as they were', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(0, 0xffff_ffff, 5, 0x8000_0001), { maxLength: 60 }),
+        (list) => {
+          const rows = runsOf(Uint32Array.from(list), 0, list.length);
+          const read = Array<number>(list.length).fill(0);
+          const words = readRuns({ rows, from: 0, to: rows.length }, (word, value) => {
+            read[word] = value;
+          });
+          expect(words).toBe(list.length);
+          expect(read).toEqual(list);
+        },
+      ),
     );
   });
 });

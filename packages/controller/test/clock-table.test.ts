@@ -111,6 +111,14 @@ describe('the table of clocks', () => {
     table.stop();
   });
 
+  it('raises a doubt where a clock jumped, unless all share it', () => {
+    const one = { domain: 'b', offsetUs: 0 };
+    expect(doubtsAfterJump([one, { domain: 'c', offsetUs: 5 }])).toEqual([
+      'the clock of agent a0 jumped',
+    ]);
+    expect(doubtsAfterJump([one])).toEqual([]);
+  });
+
   it('leaves an agent out that is lost, and goes by its newest estimate', () => {
     const { time, told, clocks, agents, table } = scene([
       { domain: HERE, offsetUs: 0 },
@@ -124,3 +132,16 @@ describe('the table of clocks', () => {
     table.stop();
   });
 });
+
+/** The first host's clock jumps, which is told. */
+function doubtsAfterJump(hosts: readonly Host[]): string[] {
+  const { time, clocks, doubts, table } = scene(hosts);
+  // Within both bounds and the drift of a second.
+  clocks[0] = { agentUs: SECOND, offsetUs: 250, boundUs: 100, rttUs: 200 };
+  time.advance(SECOND);
+  expect(doubts).toEqual([]);
+  clocks[0] = { agentUs: 2 * SECOND, offsetUs: -40_000, boundUs: 100, rttUs: 200 };
+  time.advance(SECOND);
+  table.stop();
+  return doubts;
+}

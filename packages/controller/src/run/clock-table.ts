@@ -2,6 +2,7 @@ import { DomainClocks } from '@squall/core/clock';
 import { clockDomainHash } from '@squall/core/stamp';
 import type { TimeSource } from '../time-source.ts';
 import type { Roster } from './roster.ts';
+import type { RunAgent } from './run-agent.ts';
 
 /** How often agents hear of each other's clocks, where they are few. */
 const INTERVAL_US = 1_000_000;
@@ -40,27 +41,34 @@ export class ClockTable {
   #tell(): void {
     const { roster, time } = this.#scene;
     const live = roster.live();
-    for (const { id, session } of live) {
-      const { clock, facts } = session;
-      if (clock !== null) this.#clocks.take(id, clockDomainHash(facts.clockDomain), clock);
-    }
+    const jumped = live.filter((agent) => !this.#take(agent)).map(({ id }) => id);
     const nowUs = time.monotonicUs();
     const { clocks, contradictions } = this.#clocks.at(nowUs);
-    for (const agents of contradictions) this.#doubt(agents);
+    for (const agents of contradictions) this.#doubt(reasonFor(agents));
+    // Where there is one clock, its jumps are the same for senders and receivers.
+    if (clocks.length > 1) for (const id of jumped) this.#doubt(`the clock of agent ${id} jumped`);
     if (clocks.length > 1) roster.tell({ type: 'clocks', at: nowUs, domains: [...clocks] });
     const told = clocks.length * live.length;
     const intervalUs = Math.max(INTERVAL_US, (told / MAX_TOLD_PER_S) * 1_000_000);
     this.#stopTimer = time.after(intervalUs, () => this.#tell());
   }
 
-  #doubt(agents: readonly string[]): void {
-    const names = agents.toSorted().join(', ');
-    if (this.#doubts.has(names)) return;
-    this.#doubts.add(names);
-    this.#scene.doubt(
-      agents.length === 1
-        ? `the clock of agent ${names} is said to be the controller's, and is not`
-        : `the clocks of agents ${names} are said to be one, and are not`,
-    );
+  /** False where the agent says other than before. */
+  #take({ id, session: { clock, facts } }: RunAgent): boolean {
+    return clock === null || this.#clocks.take(id, clockDomainHash(facts.clockDomain), clock);
   }
+
+  #doubt(reason: string): void {
+    if (this.#doubts.has(reason)) return;
+    this.#doubts.add(reason);
+    this.#scene.doubt(reason);
+  }
+}
+
+/** Agents that name one clock domain and whose reports do not fit together. */
+function reasonFor(agents: readonly string[]): string {
+  const names = agents.toSorted().join(', ');
+  return agents.length === 1
+    ? `the clock of agent ${names} is said to be the controller's, and is not`
+    : `the clocks of agents ${names} are said to be one, and are not`;
 }

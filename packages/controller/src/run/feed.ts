@@ -66,7 +66,7 @@ export function feed(load: Load, way: FrameWay, scene: FeedScene): Feed {
 
 function doubtClocks(reason: string, { measurements }: Load, { voice }: FeedScene): void {
   measurements.judge.doubtClocks(reason);
-  voice.warn(`${reason}: delivery times between them are wrong`);
+  voice.warn(`${reason}: delivery times between hosts cannot be trusted`);
 }
 
 function keepTime(startUs: number, { plan, time, tooLong }: FeedScene): () => void {

@@ -37,9 +37,14 @@ export class DomainClocks {
     this.#own = own;
   }
 
-  /** The newest report of an agent takes the place of its earlier ones. */
-  take(agent: string, domain: number, report: ClockReport): void {
+  /**
+   * The newest report of an agent takes the place of its earlier ones. False where it contradicts the
+   * one before: the agent's clock jumped, as when its machine was put to sleep.
+   */
+  take(agent: string, domain: number, report: ClockReport): boolean {
+    const before = this.#known.get(agent);
     this.#known.set(agent, { agent, domain, ...report });
+    return before === undefined || agree(before, report);
   }
 
   /** Domains of agents that have reported. Where it is only one, there is nothing to compare. */
@@ -90,6 +95,12 @@ export class DomainClocks {
     // Within the rounding the two may have crossed.
     return { domain, offsetUs: (low + high) / 2, boundUs: Math.max(0, (high - low) / 2) };
   }
+}
+
+/** Whether one clock can be as both say. */
+function agree(a: ClockReport, b: ClockReport): boolean {
+  const driftUs = MAX_DRIFT * Math.abs(b.agentUs - a.agentUs);
+  return Math.abs(b.offsetUs - a.offsetUs) <= a.boundUs + b.boundUs + driftUs + ROUNDING_US;
 }
 
 /** receiver µs = sender µs + `deltaUs`, off by at most `boundUs` at `atUs` of the receiver's clock. */

@@ -108,7 +108,8 @@ class ClientPool implements MqttClients, TransportEvents, ConnectionControl {
     const { receiveMaximum = RECEIVE_MAXIMUM, topicAliasMaximum = 0 } = options.properties ?? {};
     table.receiveMaximum[slot] = receiveMaximum;
     this.#wire.begin(slot, topicAliasMaximum);
-    if (options.clientId !== '') this.#assignedIds.delete(slot);
+    // A client that comes back by the id it was given keeps it.
+    if (options.clientId !== this.#assignedIds.get(slot)) this.#assignedIds.delete(slot);
   }
 
   publish(slot: number, message: PublishMessage): void {

@@ -87,8 +87,17 @@ describe('MQTT 5: what a broker says at CONNECT', () => {
     const made = await connected({}, { clientId: '' });
     const assigned = made.clients.assignedClientId(0);
     expect(assigned).toBe(made.broker.clientIds[0]);
+    for (let again = 1; again < 3; again += 1) {
+      made.clients.disconnect(0);
+      const clientId = made.clients.assignedClientId(0) ?? '';
+      made.clients.connect(0, connectOptions(made.broker.port, { clientId }));
+      await made.recorder.until(() => made.recorder.of('onConnected').length > again);
+    }
+    expect(made.broker.clientIds).toEqual([assigned, assigned, assigned]);
     made.clients.disconnect(0);
-    expect(made.clients.assignedClientId(0)).toBe(assigned);
+    made.clients.connect(0, connectOptions(made.broker.port, { clientId: 'its-own' }));
+    await made.recorder.until(() => made.recorder.of('onConnected').length === 4);
+    expect(made.clients.assignedClientId(0)).toBeNull();
   });
 
   test('the server’s keep-alive counts', async () => {

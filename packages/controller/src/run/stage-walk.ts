@@ -193,7 +193,7 @@ export class StageWalk {
   async #condition(record: StageRecord): Promise<number> {
     const { stage } = record;
     const { waiter, timing, time, plan } = this.#scene;
-    const arrives = ['received', 'bytes_received'].includes(stage.until?.metric ?? '');
+    const arrives = ['received', 'arrived', 'bytes_received'].includes(stage.until?.metric ?? '');
     const lateUs = timing.watermarkUs + timing.gridUs + (arrives ? plan.settle.quietUs : 0);
     const outcome = await waiter.wait({
       until: () => this.#scene.conditionHolds(stage),

@@ -278,6 +278,7 @@ export class SubscriberBook {
       this.#count(arrival, OUTSIDE, stream);
       return RECEIVED_OTHER;
     }
+    if (!this.#isShareQos(arrival, stream)) this.#find(arrival, stamp, FOUND_WRONG_QOS);
     const place = this.#place;
     place.receiver = route;
     place.stream = stream;
@@ -287,6 +288,14 @@ export class SubscriberBook {
     else if (outcome === SHARE_FULL) this.#count(arrival, UNTRACKED, stream);
     else this.#whetherQueued(arrival, stamp);
     return RECEIVED_OTHER;
+  }
+
+  /** Of one shared filter a client: whether the QoS is the lower one of published and granted. */
+  #isShareQos({ position, qos }: Arrival, stream: number): boolean {
+    const { filters, states } = this.states;
+    const state = at(states, position);
+    if (filters !== 1 || (state & GRANTED) === 0 || !this.states.isQuoted(position)) return true;
+    return qos === Math.min(this.#ledger.qosOf(stream), state >>> QOS_SHIFT);
   }
 
   /** Where the publisher's topic is not known, the one on which the message came stands for it. */

@@ -88,6 +88,16 @@ describe('a shared subscription', () => {
     ]);
   });
 
+  test('a message by another QoS than the lower one of published and granted is told', () => {
+    const simulation = simulate(SHARED);
+    const [right, wrong] = [publish(simulation), publish(simulation)];
+    give(simulation, 0, right);
+    simulation.receive({ group: 1, client: 1 }, wrong.bytes, { qos: 0 });
+    const row = only(finish(simulation));
+    expect(row).toMatchObject({ expected: 2, unique: 2, wrongQos: 1 });
+    expect(row.examples['wrongQos']).toMatchObject([{ subscriber: 'readers-2', seq: 1 }]);
+  });
+
   test('shares of other names, and of each client its own, are receivers of their own', () => {
     const simulation = simulate([{ topics: ['$share/s{{n % 2}}/d/+/up'] }]);
     for (let n = 0; n < 10; n++) {

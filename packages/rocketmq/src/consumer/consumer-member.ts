@@ -14,12 +14,11 @@ import type {
 } from '../connections/broker-sockets.ts';
 import type { Connection } from '../connections/connection.ts';
 import { answerOf, remarkOf, successOf } from '../connections/answers.ts';
-import { connectError, signedRequest } from '../connections/requester.ts';
+import { signedRequest } from '../connections/requester.ts';
 import type { Answer } from '../connections/waiting-requests.ts';
 import { refusalReason } from '../producer/refusal-reasons.ts';
 import { mastersOf, readableQueues, type TopicQueue } from '../route/topic-queues.ts';
 import type { RouteListener } from '../route/topic-routes.ts';
-import { unreachable } from '../route/unreachable.ts';
 import { averageShare } from './average-allocation.ts';
 import {
   type ConsumerActivity,
@@ -37,6 +36,8 @@ import {
   SUSPEND_MS,
   SUSPEND_SLACK_MS,
 } from './consumer-options.ts';
+import { firstConnections } from './first-connections.ts';
+import { GroupMembership } from './group-membership.ts';
 import { QueueLocks } from './queue-locks.ts';
 import { QueueReader, type ReaderParts } from './queue-reader.ts';
 import { SendBacks } from './send-backs.ts';
@@ -45,7 +46,6 @@ import { heartbeatBody, retryTopicOf, tagsOf } from './subscription.ts';
 
 const HEARTBEAT_US = 30e6;
 const REBALANCE_US = 20e6;
-const READY_POLL_MS = 10;
 /** After a rebalance that failed. */
 const REBALANCE_RETRY_US = 1e6;
 
@@ -64,7 +64,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
   readonly #locks: QueueLocks | null;
   readonly #isMember: boolean;
   readonly #withRetryTopic: boolean;
-  readonly #heartbeat: Buffer;
+  readonly #membership: GroupMembership;
   #startFailures: Map<string, string> | null = null;
   #heartbeatDueUs = Number.POSITIVE_INFINITY;
   #rebalanceDueUs = Number.POSITIVE_INFINITY;
@@ -98,7 +98,13 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     this.#locks =
       options.ordered === true ? new QueueLocks({ group: options.group, clientId, ask }) : null;
     const member = { clientId, subVersion, withRetryTopic: this.#withRetryTopic };
-    this.#heartbeat = heartbeatBody(options, filter, member);
+    this.#membership = new GroupMembership({
+      group: options.group,
+      clientId,
+      heartbeat: heartbeatBody(options, filter, member),
+      sockets: this.#sockets,
+      ask,
+    });
     this.#readerParts = this.#newReaderParts(subVersion);
   }
 
@@ -114,20 +120,19 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     const failures = new Map<string, string>();
     this.#startFailures = failures;
     this.#keep();
-    await this.#connected(failures);
+    await firstConnections({ topic, sockets: this.#sockets, failures, isOver: () => this.#ended });
     this.#startFailures = null;
     this.#parts.routes.watch(topic, route, this);
     if (this.#isMember) {
-      const addresses = this.#sockets.addresses;
-      await Promise.all(addresses.map((address) => this.#beat(address)));
+      await this.#membership.beatAll();
       this.#heartbeatDueUs = this.#parts.nowUs() + HEARTBEAT_US;
     }
     if (this.#withRetryTopic) await this.#findRetryTopic();
     await this.#place();
-    await this.#rebalance();
-    this.#started = true;
     this.#rebalanceDueUs = this.#parts.nowUs() + REBALANCE_US;
     this.#commitDueUs = this.#parts.nowUs() + this.#commitEveryUs;
+    await this.#rebalance();
+    this.#started = true;
   }
 
   /** Queues that are read now. */
@@ -188,7 +193,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     for (const reader of readers) reader.stop();
     await this.#try('commit', () => this.commit());
     await this.#locks?.release(readers.map((reader) => reader.queue));
-    if (this.#isMember) await this.#unregister();
+    if (this.#isMember) await this.#membership.leave();
     this.#readers.clear();
     this.#sockets.end();
   }
@@ -201,8 +206,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     const nowUs = this.#parts.nowUs();
     if (nowUs >= this.#heartbeatDueUs) {
       this.#heartbeatDueUs = nowUs + HEARTBEAT_US;
-      for (const address of this.#sockets.addresses)
-        void this.#try('heartbeat', () => this.#beat(address));
+      for (const address of this.#sockets.addresses) this.#beat(address);
     }
     if (nowUs >= this.#commitDueUs) {
       this.#commitDueUs = nowUs + this.#commitEveryUs;
@@ -220,7 +224,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     this.#handlers.connected?.(address);
     // Before the start is done, it does this itself.
     if (!this.#started || !this.#isMember) return;
-    void this.#try('heartbeat', () => this.#beat(address));
+    this.#beat(address);
     this.#rebalanceDueUs = 0;
   }
 
@@ -302,24 +306,13 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     };
   }
 
+  #beat(address: string): void {
+    if (this.#isMember) void this.#try('heartbeat', () => this.#membership.beat(address));
+  }
+
   #keep(): void {
     const masters = [...this.#routes.values()].flatMap((route) => [...mastersOf(route).values()]);
     this.#sockets.keep(masters);
-  }
-
-  async #connected(failures: ReadonlyMap<string, string>): Promise<void> {
-    const { addresses } = this.#sockets;
-    while (addresses.some((address) => this.#sockets.connection(address) === null)) {
-      if (this.#ended) throw connectError(addresses.join(', '), 'ended');
-      // One of several may be away; without any there is nothing to consume from.
-      const failed = addresses.filter((address) => failures.has(address));
-      if (failed.length === addresses.length) throw unreachable(this.#options.topic, failures);
-      const open = addresses.filter((address) => this.#sockets.connection(address) !== null);
-      if (open.length > 0 && open.length + failed.length === addresses.length) return;
-      await new Promise((resolve) => {
-        setTimeout(resolve, READY_POLL_MS);
-      });
-    }
   }
 
   /** The broker makes the group's retry topic at its first heartbeat. */
@@ -329,12 +322,6 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     if (route === null) return;
     this.#routes.set(topic, route);
     this.#parts.routes.watch(topic, route, this);
-  }
-
-  async #beat(address: string): Promise<void> {
-    if (this.#sockets.connection(address) === null) return;
-    const answer = await this.#ask(address, { code: RequestCode.heartbeat, body: this.#heartbeat });
-    successOf(answer, address);
   }
 
   async #rebalance(): Promise<void> {
@@ -369,19 +356,8 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     if (sharing.by === 'turn') {
       return byTopic.flat().filter((_, i) => i % sharing.count === sharing.index);
     }
-    const members = await this.#memberIds();
+    const members = await this.#membership.ids();
     return byTopic.flatMap((queues) => averageShare(queues, members, this.clientId));
-  }
-
-  async #memberIds(): Promise<string[]> {
-    const address = this.#sockets.addresses.find((each) => this.#sockets.connection(each) !== null);
-    if (address === undefined) throw new RocketmqError('CLOSED', 'no broker is connected');
-    const ext = { consumerGroup: this.#options.group };
-    const answer = await this.#ask(address, { code: RequestCode.getConsumerListByGroup, ext });
-    const body: unknown = JSON.parse(successOf(answer, address).body.toString());
-    const ids: unknown =
-      typeof body === 'object' && body !== null ? Reflect.get(body, 'consumerIdList') : null;
-    return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
   }
 
   async #startReader(queue: TopicQueue): Promise<void> {
@@ -413,13 +389,6 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     const parts = { code: RequestCode.updateConsumerOffset, ext };
     successOf(await this.#ask(queue.address, parts), queue.address);
     reader.committed = nextOffset;
-  }
-
-  async #unregister(): Promise<void> {
-    const ext = { clientID: this.clientId, consumerGroup: this.#options.group };
-    const parts = { code: RequestCode.unregisterClient, ext };
-    const open = this.#sockets.addresses.filter((each) => this.#sockets.connection(each) !== null);
-    await Promise.allSettled(open.map((address) => this.#ask(address, parts)));
   }
 
   async #ask(address: string, parts: RequestParts): Promise<RemotingCommand> {

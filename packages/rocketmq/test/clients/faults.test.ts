@@ -9,6 +9,7 @@ import {
   type Settlement,
 } from '../../src/index.ts';
 import { FaultBroker } from '../fixture/fault-broker.ts';
+import { recordOf } from '../fixture/record.ts';
 
 const TOPIC = 'topic';
 const message = {
@@ -307,6 +308,44 @@ describe('pulls', () => {
     });
     const { next } = await consume(5);
     await expect.poll(next).toEqual(['5', '40']);
+  });
+
+  test.each([
+    ['skips two', [0, 1, 4, 5], { messages: 4, gaps: 2, repeats: 0 }],
+    ['gives one again', [0, 1, 1, 2], { messages: 4, gaps: 0, repeats: 1 }],
+    ['goes back', [5, 6, 2, 3], { messages: 4, gaps: 0, repeats: 1 }],
+  ])('a broker that %s is found out', async (_what, offsets, counts) => {
+    let pulls = 0;
+    broker.on(RequestCode.pullMessage, (_request, reply) => {
+      pulls += 1;
+      const body = Buffer.concat(offsets.map((queueOffset) => recordOf({ queueOffset })));
+      if (pulls === 1) reply.answer({ ext: { ...moved, nextBeginOffset: '6' }, body });
+    });
+    const consumer = await consume(0);
+    await expect.poll(() => consumer.counts).toMatchObject(counts);
+  });
+
+  test('an answer says where to go on, also against its own messages', async () => {
+    let pulls = 0;
+    broker.on(RequestCode.pullMessage, (_request, reply) => {
+      pulls += 1;
+      const body = recordOf({ queueOffset: 7 });
+      if (pulls <= 2) reply.answer({ ext: { ...moved, nextBeginOffset: '7' }, body });
+    });
+    const { next, counts } = await consume(7);
+    await expect.poll(next).toEqual(['7', '7', '7']);
+    expect(counts.messages).toBe(2);
+  });
+
+  test('half a record at the end of an answer is told, and what came before it counts', async () => {
+    broker.on(RequestCode.pullMessage, (_request, reply) => {
+      const whole = recordOf({ queueOffset: 0 });
+      const body = Buffer.concat([whole, whole.subarray(0, 60)]);
+      reply.answer({ ext: { ...moved, nextBeginOffset: '2' }, body });
+    });
+    const { failures, counts } = await consume(0);
+    await expect.poll(() => failures[0]).toBe('pull: malformed record');
+    expect(counts.messages).toBe(1);
   });
 
   test('bytes that are no messages are told, and asked for again later', async () => {

@@ -1,5 +1,6 @@
 import type { Pace } from '../plan/plan.ts';
-import { rateProfile, wholeIfNear } from './rate-profile.ts';
+import { rateProfile } from './pace-profile.ts';
+import { wholeIfNear } from './rate-profile.ts';
 import { ShapedTimes, type Spacing } from './shaped-times.ts';
 
 /**

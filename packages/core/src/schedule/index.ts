@@ -8,8 +8,8 @@ export {
   ticksBefore,
 } from './due-time.ts';
 export { MAX_CLIENTS, rankMultiplier, rankOf } from './permutation.ts';
-export { peakPerS, RateProfile, rateProfile } from './rate-profile.ts';
-export { ShapedTimes, type Spacing } from './shaped-times.ts';
+export { peakPerS, rateProfile } from './pace-profile.ts';
+export type { Spacing } from './shaped-times.ts';
 export { streamTopics } from './stream-topics.ts';
 export {
   connectRampUs,

@@ -1,6 +1,6 @@
 import type { Activity, Group, Plan, Stage } from '../plan/plan.ts';
 import { connectSchedule, scheduleOf, ticksBefore } from './due-time.ts';
-import { peakPerS, rateProfile } from './rate-profile.ts';
+import { peakPerS, rateProfile } from './pace-profile.ts';
 import { spacingOf } from './spacing.ts';
 
 type Publish = Extract<Activity, { kind: 'publish' }>;

@@ -139,6 +139,7 @@ interface Making {
 function makeActivity(activity: Activity, { index, group, state, made }: Making): void {
   switch (activity.kind) {
     case 'subscribe':
+    case 'consume':
       if (isNew(state.subscribed, activity.entry)) add(made.subscribes, index, activity.entry);
       return;
     case 'respond':
@@ -205,6 +206,7 @@ function needsConnection(activity: Activity): boolean {
       return isReconnecting(activity);
     case 'connect':
     case 'subscribe':
+    case 'consume':
     case 'unsubscribe':
     case 'publish':
     case 'respond':

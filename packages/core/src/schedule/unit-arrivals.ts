@@ -16,7 +16,7 @@ const DEPTH = 34;
 const KEPT_LEAVES = 256;
 
 /** Arrivals that can be told apart: 50 days at a million a second. */
-export const MAX_ARRIVALS = 2 ** (DEPTH + LEAF_BITS);
+const MAX_ARRIVALS = 2 ** (DEPTH + LEAF_BITS);
 
 export class UnitArrivals {
   readonly #random: SeededRandom;

@@ -74,7 +74,9 @@ export class GroupLoad implements ClientHandlers, RequestListener, TakeoverListe
 
   /** The answers of a stage, from where it is entered: of all entries that have begun by then. */
   beginAnswering(stage: number): StageRun[] {
-    return [...this.#answering].map((entry) => this.publishing.beginAnswering(entry, stage));
+    const runs: StageRun[] = [];
+    for (const entry of this.#answering) runs.push(this.publishing.beginAnswering(entry, stage));
+    return runs;
   }
 
   /** Whether `prepare` has come to its end: every client has done it or finally failed. */

@@ -10,7 +10,7 @@ import type { GroupServices } from '../load/group-services.ts';
 import type { MessageMaker } from '../publish/message-maker.ts';
 import type { MessagePlace } from '../publish/message-source.ts';
 
-export interface RequestSourceOptions {
+interface RequestSourceOptions {
   readonly order: ClientOrder;
   readonly stamp: StampConstants;
   readonly moment: Moment;
@@ -25,7 +25,7 @@ const EMPTY = new Uint8Array(STAMP_BYTES);
  * and as correlation data a stamp of its own, by which the answer is told to be for it
  * [MQTT-3.3.2-15, 4.10.1]. Before MQTT 5 the stamp of the payload has to come back instead.
  */
-export class RequestSource implements MessageMaker {
+class RequestSource implements MessageMaker {
   readonly #inner: MessageMaker;
   readonly #options: RequestSourceOptions;
   readonly #stamp: StampWriter;

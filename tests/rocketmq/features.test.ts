@@ -283,7 +283,8 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
           .filter((each) => each.topic === topic)
           .map((each) => each.body.toString()),
       ];
-      await until('all have come', () => all().length >= 80, 20_000);
+      // The official client looks for its queues every 20 s.
+      await until('all have come', () => all().length >= 80, 60_000);
       expect(new Set(all()).size).toBe(80);
       await official.stopConsuming(group);
       await second.consumer.end();

@@ -8,8 +8,9 @@ import { noTimeNamespace } from '../fixtures/time-namespace.ts';
 const TOKEN = { SQUALL_TOKEN: 'a-token-of-the-test' };
 /** A day: nothing that is measured could be mistaken for it. */
 const AHEAD_S = 86_400;
-/** What two subscribers of one message may differ by on a machine that is busy, µs. */
+/** What the quickest of many deliveries over two ways of one length may differ by, µs. */
 const NOISE_US = 4_000;
+const PACE = { qos: 0, every: '20ms', payload: '60B' } as const;
 /** Between the publishers and the broker: the least that a delivery takes. */
 const WAY_MS = 30;
 
@@ -34,13 +35,13 @@ describe.concurrent('deliveries to a host with another clock', { timeout: 60_000
     expect(far.count).toBe(near.count);
     // Half of the round trip, 24 ms, and not much more.
     expect(far.boundUs).toBeGreaterThanOrEqual(12_000);
-    expect(far.boundUs).toBeLessThan(30_000);
-    expect(Math.abs(far.p50Us - near.p50Us)).toBeLessThan(NOISE_US);
+    expect(far.boundUs).toBeLessThan(40_000);
+    expect(Math.abs(far.minUs - near.minUs)).toBeLessThan(NOISE_US);
     expect(far.negative).toBe(0);
     expect(thresholds).toEqual({
-      'delivery_time: p(99) < 20ms in far': 'inconclusive',
-      'delivery_time: p(99) < 10s in far': 'pass',
-      'delivery_time: p(99) < 10s in near': 'pass',
+      'delivery_time{stream=far}: p(99) < 20ms': 'inconclusive',
+      'delivery_time{stream=far}: p(99) < 30s': 'pass',
+      'delivery_time{stream=near}: p(99) < 30s': 'pass',
     });
     expect(code).toBe(112);
     expect(summary).toMatch(/readers delivery_time .*± \d/);
@@ -55,14 +56,14 @@ describe.concurrent('deliveries to a host with another clock', { timeout: 60_000
     if (reason !== null) skip(reason);
     const { near, far, quick } = await deliver({ broker, workspace }, { forwardMs: 2, backMs: 42 });
     const boundUs = far.boundUs ?? 0;
-    const errorUs = far.p50Us - near.p50Us;
+    const errorUs = far.minUs - near.minUs;
     // No way to see from the two ends that one direction is 40 ms longer: the clock seems 20 ms off.
     expect(errorUs).toBeLessThan(-12_000);
     expect(Math.abs(errorUs)).toBeLessThanOrEqual(boundUs + NOISE_US);
     expect(boundUs).toBeGreaterThanOrEqual(22_000);
-    expect(boundUs).toBeLessThan(45_000);
-    // What takes 1 ms seems to come 19 ms before it is sent.
-    expect(quick.negative).toBeGreaterThan(quick.count / 2);
+    expect(boundUs).toBeLessThan(60_000);
+    // What takes 1 ms seems to come 19 ms before it is sent, unless the machine is busy.
+    expect(quick.negative).toBeGreaterThan(0);
     expect(quick.boundUs).toBeGreaterThanOrEqual(22_000);
   });
 });
@@ -73,8 +74,8 @@ interface Needs {
 }
 
 /**
- * Messages from agent a to a subscriber beside it (stage near) and to one on agent b, whose clock is a
- * day ahead and whose way to the controller is long (far; quick: without the way to the broker).
+ * Messages from agent a, by turns to a subscriber beside it (near) and to one on agent b, whose clock is
+ * a day ahead and whose way to the controller is long (far; quick: without the way to the broker).
  */
 async function deliver({ broker, workspace }: Needs, delays: LineDelays) {
   const way = await BreakableLine.to(broker.port, { forwardMs: WAY_MS });
@@ -94,9 +95,9 @@ async function deliver({ broker, workspace }: Needs, delays: LineDelays) {
   try {
     const result = await run.result;
     const report = reportOf(result);
-    const times = (stage: string) => {
-      const found = report.groups['readers']?.stages[stage]?.times['delivery_time'];
-      if (found === undefined) throw new Error(`nothing was timed in ${stage}:\n${result.output}`);
+    const times = (stream: string) => {
+      const found = report.groups['readers']?.streams[stream]?.times['delivery_time'];
+      if (found === undefined) throw new Error(`nothing was timed in ${stream}:\n${result.output}`);
       return found;
     };
     return {
@@ -117,7 +118,7 @@ async function deliver({ broker, workspace }: Needs, delays: LineDelays) {
 }
 
 function clocksPlan(url: string, longUrl: string): Record<string, unknown> {
-  const senders = { near: 'connect', far: 'connect', quick: 'connect' };
+  // Client 1 of two is agent a's, client 2 agent b's; one alone is a's.
   return {
     squall: 1,
     name: 'clocks',
@@ -126,41 +127,34 @@ function clocksPlan(url: string, longUrl: string): Record<string, unknown> {
       away: { protocol: 'mqtt', urls: [longUrl] },
     },
     groups: {
-      // Client 1 of two is agent a's, client 2 agent b's; one alone is a's.
-      readers: { target: 'broker', clients: 2, subscribe: { topic: 'to/{{n}}', qos: 0 } },
-      near: senderTo('away', 'to/1'),
-      far: senderTo('away', 'to/2'),
-      quick: senderTo('broker', 'to/2'),
+      readers: {
+        target: 'broker',
+        clients: 2,
+        subscribe: ['near', 'far', 'quick'].map((name) => ({
+          name,
+          topic: `${name}/{{n}}`,
+          qos: 0,
+        })),
+      },
+      senders: {
+        target: 'away',
+        clients: 1,
+        publish: [
+          { name: 'near', topic: 'near/1', ...PACE },
+          { name: 'far', topic: 'far/2', ...PACE },
+        ],
+      },
+      hasty: { target: 'broker', clients: 1, publish: { topic: 'quick/2', ...PACE } },
     },
     stages: [
-      { name: 'connect', run: { readers: 'subscribe', ...senders } },
-      publishing('near'),
-      publishing('far'),
-      publishing('quick'),
+      { name: 'connect', run: { readers: 'subscribe', senders: 'connect', hasty: 'connect' } },
+      { name: 'publish', run: { senders: 'publish', hasty: 'publish' }, for: '2s' },
     ],
     thresholds: [
-      'delivery_time: p(99) < 20ms in far',
-      'delivery_time: p(99) < 10s in far',
-      'delivery_time: p(99) < 10s in near',
+      'delivery_time{stream=far}: p(99) < 20ms',
+      'delivery_time{stream=far}: p(99) < 30s',
+      'delivery_time{stream=near}: p(99) < 30s',
     ],
-    settle: { quiet: '500ms', max: '5s' },
-  };
-}
-
-/** One client that publishes. */
-function senderTo(target: string, topic: string) {
-  return {
-    target,
-    clients: 1,
-    publish: { topic, qos: 0, every: '20ms', payload: '60B' },
-  };
-}
-
-/** A stage in which the group of its name publishes. */
-function publishing(name: string) {
-  return {
-    name,
-    run: { [name]: 'publish' },
-    for: '1s',
+    settle: { quiet: '1s', max: '10s' },
   };
 }

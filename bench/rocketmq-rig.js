@@ -24,9 +24,10 @@ export async function startRig(version, { acl = false, topic }) {
   const cluster = await RocketmqCluster.start({
     version,
     acl,
+    measured: true,
     settings: { defaultTopicQueueNums: '8' },
   });
-  const official = await OfficialClient.start(version);
+  const official = await OfficialClient.start(version, true);
   const account = acl ? ADMIN : null;
   await ours({ kind: 'topic', nameServer: cluster.nameServer, topic, acl: account });
   const usual = { nameServer: cluster.nameServer, topic, acl: account };

@@ -317,6 +317,8 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       );
       await until('all are read', () => readers.flatMap((each) => each.messages).length >= 16);
       expect(readers.map((each) => each.consumer.queues.length)).toEqual([3, 3, 2]);
+      await Promise.all(readers.map((each) => each.consumer.commit()));
+      expect([...both, ...readers].flatMap((each) => each.failures)).toEqual([]);
       expect(
         new Set(readers.flatMap((each) => each.messages).map((each) => each.body.toString())).size,
       ).toBe(16);

@@ -372,7 +372,9 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
       : this.#readerParts;
     const reader = new QueueReader(queue, offset, parts);
     this.#readers.set(keyOf(queue), reader);
-    if (!this.#isBroadcast) await this.#try('commit', () => this.#commitOne(reader));
+    // 5.x takes offsets of no group that it never saw: who does not register is seen by its first pull.
+    const isSeen = this.#isMember && !this.#isBroadcast;
+    if (isSeen) await this.#try('commit', () => this.#commitOne(reader));
     if (this.#paused) reader.pause();
     reader.pull();
   }

@@ -21,7 +21,7 @@ import { Fleet } from '../fixtures/fleet.ts';
  */
 let fleet: Fleet;
 beforeAll(async () => {
-  fleet = await Fleet.start(4);
+  fleet = await Fleet.start(5);
 });
 afterAll(() => fleet.close());
 

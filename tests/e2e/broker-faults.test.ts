@@ -20,7 +20,7 @@ import { Fleet } from '../fixtures/fleet.ts';
 /** Each fault of a broker of MQTT 3.1.1 stands in the report with its exact count, and nothing else. */
 let fleet: Fleet;
 beforeAll(async () => {
-  fleet = await Fleet.start(4);
+  fleet = await Fleet.start(5);
 });
 afterAll(() => fleet.close());
 

@@ -7,7 +7,7 @@ import { Fleet } from '../fixtures/fleet.ts';
 /** Every reason code of MQTT 5 with which a broker refuses or ends something is counted by its name. */
 let fleet: Fleet;
 beforeAll(async () => {
-  fleet = await Fleet.start(4);
+  fleet = await Fleet.start(5);
 });
 afterAll(() => fleet.close());
 

@@ -29,6 +29,7 @@ export function controllerMetrics(sources: ControllerMetricsSources): MetricsTex
   addRuns(registry, sources);
   const read = perScrape(() => seriesOfRuns(sources.runs()));
   addRunSeries(registry, sources, read);
+  addDeliveryBound(registry, read);
   return {
     contentType: registry.contentType,
     text: async () => `${await registry.metrics()}\n${timesText(read())}`,
@@ -141,6 +142,20 @@ function addRunSeries(
       addGauge(registry, { name, help, labels: ['run', 'group'], read: values });
     }
   }
+}
+
+/** Only where sender and receiver read different clocks. */
+function addDeliveryBound(registry: Registry, read: () => SeriesByMetric): void {
+  addGauge(registry, {
+    name: 'squall_run_delivery_time_bound_seconds',
+    help: 'How far off delivery times of a run may be, since hosts have different clocks.',
+    labels: ['run', 'group', 'stage'],
+    read: () =>
+      (read().get('delivery_time') ?? []).flatMap(({ labels, times }) => {
+        const boundUs = times?.boundUs ?? 0;
+        return boundUs > 0 ? [[labels, boundUs / 1_000_000] as const] : [];
+      }),
+  });
 }
 
 function gaugesOf({ id, figures, plan }: RunHandle, metric: MetricName): Sample[] {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { Histogram } from '@squall/core/metrics';
+import { Histogram, RunAggregate } from '@squall/core/metrics';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { controllerMetrics } from '../../src/prometheus/controller-metrics.ts';
 import { BUCKETS_S, histogramText } from '../../src/prometheus/histogram-text.ts';
@@ -31,6 +31,15 @@ describe('a histogram as text', () => {
     expect(histogramText(DESCRIBED, [])).toBe(
       '# HELP a_seconds Help.\n# TYPE a_seconds histogram\n',
     );
+  });
+});
+
+describe('delivery times between hosts', () => {
+  it('have their bound, where there are different clocks', async () => {
+    expect(await boundsToldOf(310)).toEqual([
+      'squall_run_delivery_time_bound_seconds{run="run-1",group="readers",stage="load"} 0.00031',
+    ]);
+    expect(await boundsToldOf(0)).toEqual([]);
   });
 });
 
@@ -111,4 +120,34 @@ function samplesOf(text: string): Map<string, number> {
       return match === null ? [] : [[match[1] ?? '', Number(match[2])] as const];
     }),
   );
+}
+
+/** Bounds that are told of a run whose deliveries have this one. */
+async function boundsToldOf(boundUs: number): Promise<string[]> {
+  const times = new Histogram();
+  times.record(40_000);
+  times.widen(boundUs);
+  const histogram = times.toSparse();
+  if (histogram === null) throw new Error('nothing was recorded');
+  const aggregate = new RunAggregate('run-1');
+  const series = [{ metric: 'delivery_time', subject: 'readers', stage: 0, histogram }] as const;
+  const slice = { stage: 0, phase: 'main', n: 0, span: 1, fromUs: 0, toUs: 1 } as const;
+  const slices = [{ ...slice, series, examples: [] }];
+  aggregate.fold({ run: 'run-1', agent: 'a', epoch: 1, seqFrom: 1, seqTo: 1, slices });
+  const figures = { aggregate };
+  const run: object = {
+    id: 'run-1',
+    plan: planOf({ stages: [{ name: 'load', forUs: 2_000_000 }] }),
+    figures,
+    state: 'running',
+    agents: () => [],
+  };
+  const metrics = controllerMetrics({
+    version: '0.1.0',
+    agents: () => [],
+    runs: () => [run as Scene['handle']],
+    storeHealthy: () => true,
+  });
+  const text = await metrics.text();
+  return text.split('\n').filter((line) => line.startsWith('squall_run_delivery_time_bound'));
 }

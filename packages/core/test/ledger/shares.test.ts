@@ -83,7 +83,7 @@ describe('a shared subscription', () => {
       { client: 'devices-1', subscriber, seq: 39, sentAtUs: 40_000 },
     ]);
     expect(row.examples['duplicated']).toEqual([
-      { client: 'devices-1', subscriber, seq: 5, sentAtUs: null },
+      { client: 'devices-1', subscriber, seq: 5, sentAtUs: 6_000 },
       { client: 'devices-1', subscriber: 'readers-1', seq: 8, sentAtUs: 9_000 },
     ]);
   });

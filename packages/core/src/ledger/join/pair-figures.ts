@@ -94,18 +94,27 @@ export interface LostNumber {
   readonly flags: number;
 }
 
-/** Numbers of lost messages, at most `most` of them: those of gaps first, then those of the end. */
-export function lostNumbers(pair: PairCase, most: number): LostNumber[] {
+/**
+ * Numbers of lost messages, or of those that may have expired, at most `most` of them: those of gaps
+ * first, then those of the end.
+ */
+export function missingNumbers(
+  pair: PairCase,
+  kind: 'lost' | 'expired',
+  most: number,
+): LostNumber[] {
+  const expired = kind === 'expired' ? GAP_EXPIRED : 0;
   const lost: LostNumber[] = [];
   const next = pair.record >= 0 ? pair.pairs.nextOf(pair.record) : 0;
   const { lists, head } = gapsOf(pair);
   for (let node = head; node !== 0 && lost.length < most; node = lists.next(node)) {
     const flags = lists.flag(node);
     if (pair.open && flags !== 0) continue;
+    if ((flags & GAP_EXPIRED) !== expired) continue;
     const to = Math.min(lists.to(node), pair.handed);
     collect(pair, { from: lists.from(node), to, flags }, { lost, most });
   }
-  if (!pair.open) {
+  if (!pair.open && (pair.tail & GAP_EXPIRED) === expired) {
     collect(pair, { from: next, to: pair.handed, flags: pair.tail }, { lost, most });
   }
   return lost;
@@ -117,7 +126,6 @@ function collect(
   { lost, most }: { readonly lost: LostNumber[]; readonly most: number },
 ): void {
   const { flags } = span;
-  if ((flags & GAP_EXPIRED) !== 0) return;
   for (let seq = Math.max(start, span.from); seq < span.to && lost.length < most; seq++) {
     if (!contains(unresolved, seq)) lost.push({ seq, flags });
   }

@@ -19,7 +19,7 @@ import {
   type Subscription,
 } from './entitlements.ts';
 import { type ClockedMoment, surelyAfter } from './moments.ts';
-import { lostNumbers, type PairCase, pairFigures } from './pair-figures.ts';
+import { missingNumbers, type PairCase, pairFigures } from './pair-figures.ts';
 import type { PlanNames } from '../plan-names.ts';
 import type { PlanTopics } from './plan-topics.ts';
 import { lostExample, seqOf } from './lost-example.ts';
@@ -269,14 +269,21 @@ export class PairJudge {
     if (sent === 0 && record < 0) return;
     const start = this.#startOf(candidate, sent);
     const pair = this.#caseOf(candidate, sent, start);
-    const figures = pairFigures(pair);
-    rows.add(row, figures, entitlement.filters);
-    const refused = at(candidate.column?.refused ?? [], candidate.key.publisher);
-    if (refused > 0) rows.refused(row, Math.min(refused, figures.unresolved));
-    if (figures.lost > 0) this.#lostExamples(candidate, pair);
+    this.#add(candidate, pair);
     if (record < 0 && start === sent && entitlement.hold === HELD && this.#mayBeLate(candidate)) {
       rows.undecided(row);
     }
+  }
+
+  #add(candidate: Candidate, pair: PairCase): void {
+    const { rows } = this.#options;
+    const { column, entitlement, key, row } = candidate;
+    const figures = pairFigures(pair);
+    rows.add(row, figures, entitlement.filters);
+    const refused = at(column?.refused ?? [], key.publisher);
+    if (refused > 0) rows.refused(row, Math.min(refused, figures.unresolved));
+    if (figures.lost > 0) this.#examples(candidate, pair, 'lost');
+    if (figures.expired > 0) this.#examples(candidate, pair, 'expired');
   }
 
   #caseOf(candidate: Candidate, sent: number, start: number): PairCase {
@@ -361,14 +368,15 @@ export class PairJudge {
     return key.stage >= this.#stages.firstOf(entitlement.entry);
   }
 
-  #lostExamples({ row, key, column, publisherSource }: Candidate, pair: PairCase): void {
+  #examples(candidate: Candidate, pair: PairCase, kind: 'lost' | 'expired'): void {
+    const { row, key, column, publisherSource } = candidate;
     const { rows, names, sources } = this.#options;
-    const room = rows.roomFor(row, 'lost');
+    const room = rows.roomFor(row, kind);
     if (room <= 0) return;
     const subscriber = names.clientIdOf(key.subscriber);
     const sender = { ...key, column, clock: sources.list[publisherSource]?.clock ?? null };
-    for (const lost of lostNumbers(pair, room)) {
-      rows.example(row, 'lost', lostExample(lost, { names, sender, subscriber }));
+    for (const lost of missingNumbers(pair, kind, room)) {
+      rows.example(row, kind, lostExample(lost, { names, sender, subscriber }));
     }
   }
 }

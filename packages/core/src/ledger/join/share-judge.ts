@@ -4,7 +4,7 @@ import { sharedFilter } from '../matches-filter.ts';
 import type { PlanNames } from '../plan-names.ts';
 import type { StreamStages } from '../stream-stages.ts';
 import { HELD } from './entitlements.ts';
-import { lostExample, seqOf } from './lost-example.ts';
+import { lostExample } from './lost-example.ts';
 import { surelyAfter } from './moments.ts';
 import type { PlanTopics } from './plan-topics.ts';
 import type { PublisherColumn, PublisherStore } from './publisher-store.ts';
@@ -168,14 +168,22 @@ export class ShareJudge {
   }
 
   /** What came to members in two workers: each of them saw it once. */
-  #doubleExamples({ share, row, stream, publisher, came }: Candidate): void {
-    const { rows, names } = this.#options;
-    const group = names.plan.streams[stream]?.group ?? 0;
-    for (const example of came?.examples ?? []) {
-      if (example.publisher !== publisher) continue;
-      const client = names.clientId(group, publisher);
-      const seq = seqOf(names, { stream, publisher }, example.seq);
-      rows.example(row, 'duplicated', { client, subscriber: share.name, seq, sentAtUs: null });
+  #doubleExamples({
+    share,
+    row,
+    stream,
+    publisher,
+    column,
+    publisherSource,
+    came,
+  }: Candidate): void {
+    const { rows, names, sources } = this.#options;
+    const clock = sources.list[publisherSource]?.clock ?? null;
+    const scene = { names, sender: { stream, publisher, column, clock }, subscriber: share.name };
+    for (const { publisher: sender, seq } of came?.examples ?? []) {
+      if (sender === publisher) {
+        rows.example(row, 'duplicated', lostExample({ seq, flags: 0 }, scene));
+      }
     }
   }
 }

@@ -24,7 +24,7 @@ export class ShareRoutes {
   readonly #rules: FilterRules;
   readonly #shared: readonly boolean[];
   /** Filters are the same for all clients: each publisher has one route, by stream. */
-  readonly #byPublisher: readonly Int32Array[] | null;
+  readonly #byPublisher: (Int32Array | undefined)[] | null;
   /** There is one filter: each client has one route. */
   readonly #byClient: Int32Array | null;
 
@@ -34,10 +34,7 @@ export class ShareRoutes {
     this.#rules = scene.rules;
     this.#shared = filters.map(({ shared }) => shared);
     this.#byClient = filters.length === 1 ? new Int32Array(scene.clients) : null;
-    this.#byPublisher =
-      isStatic && filters.length > 1
-        ? Array.from(ledger.publishers, (publishers) => new Int32Array(publishers))
-        : null;
+    this.#byPublisher = isStatic && filters.length > 1 ? [] : null;
   }
 
   /** The share that a message counts for, or one of the constants above. */
@@ -53,8 +50,11 @@ export class ShareRoutes {
   /** The same, from the topic of the message; remembered where it holds for the next one. */
   find(position: number, from: Sender, topic: string): number {
     const route = this.#find(position, topic);
-    const routes = this.#byPublisher?.[from.stream];
-    if (routes !== undefined) routes[from.publisher] = route + KEPT;
+    if (this.#byPublisher === null) return route;
+    const routes =
+      this.#byPublisher[from.stream] ?? new Int32Array(at(this.#ledger.publishers, from.stream));
+    this.#byPublisher[from.stream] = routes;
+    routes[from.publisher] = route + KEPT;
     return route;
   }
 

@@ -46,6 +46,8 @@ export class BrokerSockets implements ConnectionEvents {
   readonly #events: BrokerSocketsEvents;
   readonly #places = new Map<string, Place[]>();
   readonly #byConnection = new Map<Connection, Place>();
+  /** Of brokers that are not wanted any more, while answers are still to come. */
+  readonly #leaving = new Set<Connection>();
   readonly #past: SocketTotals = { bytesSent: 0, bytesReceived: 0, unknownAnswers: 0 };
   readonly #now = new Float64Array(1);
 
@@ -54,10 +56,10 @@ export class BrokerSockets implements ConnectionEvents {
     this.#events = events;
   }
 
-  /** Connects to these brokers, and to no others any more. */
+  /** Connects to these brokers, and leaves others once they have answered what they were asked. */
   keep(addresses: Iterable<string>): void {
     const wanted = new Set(addresses);
-    for (const address of this.#places.keys()) if (!wanted.has(address)) this.#drop(address);
+    for (const address of this.#places.keys()) if (!wanted.has(address)) this.#leave(address);
     for (const address of wanted) {
       if (this.#places.has(address)) continue;
       const places = Array.from({ length: this.#options.perBroker }, (_, index) =>
@@ -96,6 +98,10 @@ export class BrokerSockets implements ConnectionEvents {
   /** To be called some times a second: late answers, connects that hang, attempts that are due. */
   tick(): void {
     const nowUs = this.#nowUs();
+    for (const connection of this.#leaving) {
+      connection.expire(nowUs);
+      if (connection.waiting === 0) this.#end(connection);
+    }
     for (const places of this.#places.values()) {
       for (const place of places) {
         const { connection } = place;
@@ -109,7 +115,8 @@ export class BrokerSockets implements ConnectionEvents {
 
   /** Sends what is written and closes everything. */
   end(): void {
-    for (const address of this.#places.keys()) this.#drop(address);
+    for (const address of this.#places.keys()) this.#leave(address);
+    for (const connection of this.#leaving) this.#end(connection);
   }
 
   opened(connection: Connection): void {
@@ -124,6 +131,7 @@ export class BrokerSockets implements ConnectionEvents {
     const place = this.#byConnection.get(connection);
     if (place === undefined) return;
     this.#forget(connection);
+    if (this.#leaving.delete(connection)) return;
     const { wasOpen } = place;
     place.connection = null;
     place.wasOpen = false;
@@ -145,13 +153,17 @@ export class BrokerSockets implements ConnectionEvents {
     this.#byConnection.set(connection, place);
   }
 
-  #drop(address: string): void {
+  #leave(address: string): void {
     for (const { connection } of this.#places.get(address) ?? []) {
-      if (connection === null) continue;
-      connection.end();
-      this.#forget(connection);
+      if (connection !== null) this.#leaving.add(connection);
     }
     this.#places.delete(address);
+  }
+
+  #end(connection: Connection): void {
+    this.#leaving.delete(connection);
+    connection.end();
+    this.#forget(connection);
   }
 
   #forget(connection: Connection): void {

@@ -50,8 +50,11 @@ export interface Outgoing {
   timeoutUs: number;
 }
 
-/** An answer of 256 KiB, which is what a full pull is, comes in one read. */
-const READ_BUFFER_BYTES = 512 * 1024;
+/**
+ * All connections read into this one buffer, since reads are handled one after the other. An answer of
+ * 256 KiB, which is what a full pull is, comes in one read.
+ */
+const READ_BUFFER = Buffer.allocUnsafeSlow(512 * 1024);
 /** A broker that reads nothing must not fill our memory. */
 const UNSENT_BYTES_MAX = 128 * 1024 * 1024;
 
@@ -85,14 +88,13 @@ export class Connection implements FrameSink {
     this.#readClock = options.readClock;
     this.#waiting = new WaitingRequests(options.requestsMax);
     this.#framer = new FrameFramer(this);
-    const buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
-    const frame = { bytes: buffer, serialization: 0, headerAt: 0, bodyAt: 0, end: 0 };
+    const frame = { bytes: READ_BUFFER, serialization: 0, headerAt: 0, bodyAt: 0, end: 0 };
     this.#answer = { head: this.#head, frame };
     this.#flush = () => {
       this.#flushDue = false;
       this.#outbox.flush();
     };
-    this.#socket = this.#connect(options, buffer);
+    this.#socket = this.#connect(options);
     this.#outbox = new Outbox(this.#socket);
   }
 
@@ -109,6 +111,11 @@ export class Connection implements FrameSink {
   /** Requests whose answer has not come. */
   get waiting(): number {
     return this.#waiting.count;
+  }
+
+  /** Bytes of frames that the kernel has not taken yet. */
+  get unsentBytes(): number {
+    return this.#socket.writableLength;
   }
 
   get bytesSent(): number {
@@ -215,9 +222,10 @@ export class Connection implements FrameSink {
     this.#fail(malformedFrame(why));
   }
 
-  #connect(options: ConnectionOptions, buffer: Buffer): Socket {
+  #connect(options: ConnectionOptions): Socket {
     const { host, port } = parseAddress(options.address);
-    const onread = { buffer, callback: (length: number) => this.#received(buffer, length) };
+    const callback = (length: number): boolean => this.#received(length);
+    const onread = { buffer: READ_BUFFER, callback };
     const settings = { host, port, noDelay: true, onread };
     const { tls } = options;
     const socket =
@@ -235,12 +243,12 @@ export class Connection implements FrameSink {
     return socket;
   }
 
-  #received(buffer: Buffer, length: number): boolean {
+  #received(length: number): boolean {
     if (this.#closed) return true;
     this.#readClock(this.#now);
     this.#bytesReceived += length;
     this.#reading = true;
-    this.#framer.feed(buffer, length);
+    this.#framer.feed(READ_BUFFER, length);
     this.#reading = false;
     this.#outbox.flush();
     return true;

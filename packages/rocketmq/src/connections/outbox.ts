@@ -10,7 +10,8 @@ const SLAB_BYTES = 256 * 1024;
  */
 export class Outbox {
   readonly #socket: Socket;
-  #slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+  /** Made when the first frame is written. */
+  #slab = Buffer.alloc(0);
   /** What is written and not handed over: `#slab[#base]` up to `#slab[#end - 1]`. */
   #base = 0;
   #end = 0;

@@ -39,9 +39,14 @@ export class WaitingRequests {
   readonly #free: Int32Array;
   #freeCount: number;
   readonly #uses: Int32Array;
+  /** Nobody's time is over before this, µs. */
+  #earliestUs = Number.POSITIVE_INFINITY;
 
-  /** `capacity`: a power of two. */
+  /** @throws RangeError where `capacity` is no power of two */
   constructor(capacity: number) {
+    if (capacity < 1 || (capacity & (capacity - 1)) !== 0) {
+      throw new RangeError(`${capacity} requests at a time: it must be a power of two`);
+    }
     this.#capacity = capacity;
     this.#opaques = new Int32Array(capacity).fill(FREE);
     this.#tokens = new Int32Array(capacity);
@@ -72,6 +77,7 @@ export class WaitingRequests {
     this.#tokens[slot] = token;
     this.#deadlinesUs[slot] = deadlineUs;
     this.#handlers[slot] = handler;
+    if (deadlineUs < this.#earliestUs) this.#earliestUs = deadlineUs;
     return opaque;
   }
 
@@ -86,11 +92,17 @@ export class WaitingRequests {
 
   /** Gives up on those whose time is over; gives how many. */
   expire(nowUs: number): number {
-    if (this.#freeCount === this.#capacity) return 0;
+    if (nowUs < this.#earliestUs) return 0;
     let expired = 0;
+    this.#earliestUs = Number.POSITIVE_INFINITY;
     for (let slot = 0; slot < this.#capacity; slot += 1) {
-      if (element(this.#opaques, slot) === FREE || element(this.#deadlinesUs, slot) > nowUs)
+      if (element(this.#opaques, slot) === FREE) continue;
+      const deadlineUs = element(this.#deadlinesUs, slot);
+      if (deadlineUs > nowUs) {
+        if (deadlineUs < this.#earliestUs) this.#earliestUs = deadlineUs;
         continue;
+      }
+      // Whoever hears of it may send again, and has its own deadline then.
       this.#release(slot)?.unanswered(element(this.#tokens, slot), 'timed out');
       expired += 1;
     }

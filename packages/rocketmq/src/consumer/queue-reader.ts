@@ -65,7 +65,7 @@ export class QueueReader implements AnswerHandler {
   committed = -1;
   /** As of the last answer. */
   #maxOffset = -1;
-  /** Of the record that should come next; −1: any. */
+  /** Of the next record that is new; −1: any. */
   #expected = -1;
   #pulling = false;
   #paused = false;
@@ -195,7 +195,8 @@ export class QueueReader implements AnswerHandler {
       if (difference > 0) counts.gaps += difference;
       else if (difference < 0) counts.repeats += 1;
     }
-    this.#expected = queueOffset + 1;
+    // What comes again does so until the first that is new.
+    if (queueOffset >= this.#expected) this.#expected = queueOffset + 1;
     this.#nextOffset = queueOffset + 1;
     const { notBeforeMs } = this.#parts;
     if (notBeforeMs > 0 && record.storedAtMs < notBeforeMs) return;
@@ -225,7 +226,6 @@ export class QueueReader implements AnswerHandler {
     const max = answer.head.number(MAX_OFFSET);
     if (max >= 0) this.#maxOffset = max;
     if (offset < 0) return;
-    if (offset < this.#nextOffset) this.#expected = -1;
     this.#nextOffset = offset;
   }
 

@@ -26,6 +26,8 @@ const CROSSINGS = [
   ['agent', '@squall/mqtt/testing', 'made for tests'],
   ['rocketmq', '@squall/core/plan', 'knows nothing of load tests'],
   ['rocketmq', '@squall/mqtt', 'knows nothing of load tests'],
+  ['rocketmq', './testing/index.ts', 'made for tests'],
+  ['agent', '@squall/rocketmq/testing', 'made for tests'],
   ['rocketmq/src/codec', 'node:net', 'The wire is pure'],
   ['rocketmq/src/codec', '../connections/connection.ts', 'The wire is pure'],
   ['agent', '@squall/controller', 'meet only in'],

@@ -36,7 +36,7 @@ export function replyTo(parts: ReplyParts): Reply {
 }
 
 interface Answering {
-  bytes(parts: Partial<RemotingCommand>): Buffer;
+  readonly bytes: (parts: Partial<RemotingCommand>) => Buffer;
   readonly more: Partial<RemotingCommand>;
 }
 

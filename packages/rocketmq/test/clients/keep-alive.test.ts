@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RequestCode } from '../../src/codec/index.ts';
 import { RocketmqClient } from '../../src/index.ts';
-import { FaultBroker } from '../fixture/fault-broker.ts';
+import { FaultBroker } from '../../src/testing/index.ts';
 
 /** What the client's clock is ahead of the machine's: minutes pass in no time. */
 let aheadUs = 0;
@@ -49,7 +49,7 @@ test('a new route changes the queues of a producer', async () => {
     { settled: () => undefined, queuesChanged: (queues) => changes.push(queues) },
   );
   expect(producer.queueCount).toBe(4);
-  broker.queues = 7;
+  broker.store.create('topic', 7);
   aheadUs += 31e6;
   await expect.poll(() => changes).toEqual([7]);
   expect(producer.queueCount).toBe(7);

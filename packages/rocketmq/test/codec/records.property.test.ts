@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { crcMatches, decodeRecords, RecordReader } from '../../src/codec/index.ts';
-import { recordOf } from '../fixture/record.ts';
+import { recordOf } from '../../src/testing/index.ts';
 
 describe('stored messages', () => {
   test('of every layout are read as they were written', () => {

@@ -7,9 +7,12 @@ const HEX = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
 /** Places of the dashes in a UUID [RFC 9562, 4]. */
 const DASHES: ReadonlySet<number> = new Set([8, 13, 18, 23]);
 
-/** Decimal digits of a whole number, its sign left out. */
-export function digitsOf(value: number): number {
-  let rest = Math.abs(value);
+/**
+ * Decimal digits of the whole number in `cell[0]`, its sign left out. A cell, since a number that large
+ * would be boxed on its way into a function.
+ */
+export function digitsIn(cell: Float64Array): number {
+  let rest = Math.abs(cell[0] ?? 0);
   let digits = 1;
   while (rest >= 10) {
     rest = Math.floor(rest / 10);
@@ -18,9 +21,9 @@ export function digitsOf(value: number): number {
   return digits;
 }
 
-/** Writes the decimal digits of a whole number ≥ 0 so that they end before `end`. */
-export function writeDigitsBack(bytes: Uint8Array, end: number, value: number): void {
-  let rest = value;
+/** Writes the digits of the whole number in `cell[0]`, its sign left out, so that they end before `end`. */
+export function writeDigitsBack(bytes: Uint8Array, end: number, cell: Float64Array): void {
+  let rest = Math.abs(cell[0] ?? 0);
   let place = end;
   do {
     const next = Math.floor(rest / 10);

@@ -83,20 +83,23 @@ class RandomPayload implements PayloadForm {
   readonly restVaries = true;
   readonly textStampAt = -1;
   readonly perMessage = true;
-  readonly #payload: Buffer;
-  readonly #pool: Buffer;
+  readonly #bytes: number;
+  /** The payload, and the pool behind it: copied inside one piece of memory, nothing is allocated. */
+  readonly #memory: Uint8Array;
+  readonly #payload: Uint8Array;
 
   constructor(bytes: number, context: RenderContext) {
-    this.#payload = Buffer.alloc(bytes);
     // Another place of the chain in every worker and group: they do not send each other's bytes.
     const skip = Math.floor(context.random() * POOL_BYTES);
-    const chain = incompressible(skip + POOL_BYTES + bytes);
-    this.#pool = Buffer.from(chain.buffer, skip);
+    this.#bytes = bytes;
+    this.#memory = new Uint8Array(bytes + POOL_BYTES + bytes);
+    this.#memory.set(incompressible(skip + POOL_BYTES + bytes).subarray(skip), bytes);
+    this.#payload = this.#memory.subarray(0, bytes);
   }
 
   make(_position: number, _j: number, context: RenderContext): Uint8Array {
-    const from = Math.floor(context.random() * POOL_BYTES);
-    this.#pool.copy(this.#payload, 0, from, from + this.#payload.length);
+    const from = this.#bytes + Math.floor(context.random() * POOL_BYTES);
+    this.#memory.copyWithin(0, from, from + this.#bytes);
     return this.#payload;
   }
 }

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { TEXT_STAMP_BYTES } from '@squall/core/stamp';
 import { compileTemplate, renderPart, type TemplatePart } from '@squall/core/template';
 import { at, item } from '../element.ts';
-import { digitsOf, writeDigitsBack, writeUuid } from './digits.ts';
+import { digitsIn, writeDigitsBack, writeUuid } from './digits.ts';
 import type { RenderContext } from './render-context.ts';
 
 const STATIC = 0;
@@ -40,6 +40,8 @@ export class TextForm {
   readonly #isJson: boolean;
   /** Where each static piece stands in the memory; infinite: nowhere yet. */
   readonly #places: Float64Array;
+  /** The number that is being written. */
+  readonly #number = new Float64Array(1);
   readonly #views = new Map<number, Uint8Array>();
   #memory: Buffer;
 
@@ -97,16 +99,17 @@ export class TextForm {
   }
 
   #writeNumber(part: TemplatePart, from: number, context: RenderContext): number {
-    const value = numberOf(part, context);
+    const cell = this.#number;
+    takeNumber(cell, part, context);
     const width = part.kind === 'index' ? part.width : 0;
-    const digits = Math.max(width, digitsOf(value));
-    const sign = value < 0 ? 1 : 0;
+    const digits = Math.max(width, digitsIn(cell));
+    const sign = at(cell, 0) < 0 ? 1 : 0;
     const end = from + sign + digits;
     this.#reserve(end);
     // Zeros fill what the number leaves of its width.
     this.#memory.fill(ZERO, from, end);
     if (sign === 1) this.#memory[from] = MINUS;
-    writeDigitsBack(this.#memory, end, Math.abs(value));
+    writeDigitsBack(this.#memory, end, cell);
     return end;
   }
 
@@ -138,24 +141,22 @@ export class TextForm {
 const MINUS = 0x2d;
 const ZERO = 0x30;
 
-function numberOf(part: TemplatePart, context: RenderContext): number {
-  if (part.kind === 'index') return applied(part, indexOf(part.of, context));
-  if (part.kind === 'now') return Math.floor(context.nowMs);
-  if (part.kind !== 'random') return 0;
-  return part.min + Math.floor(context.random() * (part.max - part.min + 1));
+/** Puts the number that an expression stands for into `cell[0]`. */
+function takeNumber(cell: Float64Array, part: TemplatePart, context: RenderContext): void {
+  if (part.kind === 'index') {
+    const index = indexOf(part.of, context);
+    if (part.op === '%') cell[0] = index % part.operand;
+    else cell[0] = part.op === '-' ? index - part.operand : index + part.operand;
+  } else if (part.kind === 'now') {
+    cell[0] = Math.floor(context.nowMs);
+  } else if (part.kind === 'random') {
+    cell[0] = part.min + Math.floor(context.random() * (part.max - part.min + 1));
+  }
 }
 
 function indexOf(of: 'n' | 'block.n' | 'seq', context: RenderContext): number {
   if (of === 'seq') return context.seq;
   return (of === 'n' ? context.n : context.blockN) + 1;
-}
-
-function applied(
-  { op, operand }: { readonly op: '%' | '+' | '-' | null; readonly operand: number },
-  index: number,
-): number {
-  if (op === '%') return index % operand;
-  return op === '-' ? index - operand : index + operand;
 }
 
 /** What all clients share is rendered once, and joined with what stands beside it. */

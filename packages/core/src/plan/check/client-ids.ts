@@ -116,10 +116,11 @@ function isUnique(template: Template): boolean {
   return template.parts.some((part) => part.kind === 'uuid');
 }
 
-/** A column that is not there, or in a file that was not read, is told elsewhere. */
-function isKnown({ template, table }: Identities): boolean {
+/** A column or rows that are not there, or in a file that was not read, are told elsewhere. */
+function isKnown({ group, template, table }: Identities): boolean {
+  const hasRows = table !== null && table.rows.length >= group.clients;
   return template.parts.every(
-    (part) => part.kind !== 'csv' || table?.columns.includes(part.name) === true,
+    (part) => part.kind !== 'csv' || (hasRows && table.columns.includes(part.name)),
   );
 }
 

@@ -26,7 +26,7 @@ export class FilterRules {
   constructor(plan: LedgerPlan, group: number, filtersOf: FiltersOf) {
     const stages = new StreamStages(plan);
     this.#filters = plan.filters[group] ?? [];
-    this.#stages = this.#filters.map(({ entry }) => stages.firstOf(entry.index));
+    this.#stages = Array.from(this.#filters, ({ entry }) => stages.firstOf(entry.index));
     this.#firstEntry = this.#filters[0]?.entry.index ?? 0;
     this.#filtersOf = filtersOf;
     this.#isStatic = this.#filters.every(({ template }) => template.isStatic);

@@ -20,7 +20,7 @@ export class KnownTopics {
   constructor({ streams, plan }: LedgerPlan, topicOf: TopicOf) {
     let room = MAX_KNOWN_TOPICS;
     this.#topicOf = topicOf;
-    this.#sums = streams.map(({ group, topic, outside }) => {
+    this.#sums = Array.from(streams, ({ group, topic, outside }) => {
       const clients = topic.isStatic ? 1 : (plan.groups[group]?.clients ?? 0);
       const fits = outside === null && clients <= room;
       if (fits) room -= clients;

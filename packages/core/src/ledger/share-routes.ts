@@ -32,7 +32,7 @@ export class ShareRoutes {
     const isStatic = filters.every(({ template }) => template.isStatic);
     this.#ledger = ledger;
     this.#rules = scene.rules;
-    this.#shared = filters.map(({ shared }) => shared);
+    this.#shared = Array.from(filters, ({ shared }) => shared);
     this.#byClient = filters.length === 1 ? new Int32Array(scene.clients) : null;
     this.#byPublisher = isStatic && filters.length > 1 ? [] : null;
   }

@@ -103,7 +103,7 @@ export class SubscriberBook {
   constructor(ledger: SubscriberLedger, { group, numbers, filtersOf }: SubscriberBookOptions) {
     const { plan } = ledger;
     const filters = plan.filters[group] ?? [];
-    const options = filters.map(({ entry }) => entry.spec.options);
+    const options = Array.from(filters, ({ entry }) => entry.spec.options);
     this.states = new SubscriptionStates(ledger, group, numbers);
     this.#ledger = ledger;
     this.#firstClient = plan.firstClient[group] ?? 0;

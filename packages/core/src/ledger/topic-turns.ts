@@ -25,7 +25,7 @@ export class TopicTurns {
       this.#before[place] = own.length;
       own.push(place);
     }
-    this.#places = places.map((own) => Uint32Array.from(own));
+    this.#places = Array.from(places, (own) => Uint32Array.from(own));
   }
 
   /** Index of the topic of message `seq` of client `n`. */

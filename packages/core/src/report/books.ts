@@ -4,7 +4,7 @@ import {
   type RunAggregate,
   type SeriesTotal,
 } from '../metrics/index.ts';
-import type { Plan, PublishStream } from '../plan/plan.ts';
+import type { Group, Plan } from '../plan/plan.ts';
 import type { AgentRecord, ReportInput } from './input.ts';
 import type { Book } from './model.ts';
 
@@ -24,8 +24,23 @@ export function booksOf(input: BooksInput): Book[] {
   const ledger = new SubjectSums(aggregate);
   return plan.groups.flatMap((group) => [
     ...connectBooks(group.name, { input, ledger }),
-    ...group.publish.flatMap((stream) => streamBooks(stream, { input, ledger, plan })),
+    ...sendersOf(group).flatMap((sender) => streamBooks(sender, { input, ledger })),
   ]);
+}
+
+/** Who sends messages by one name: a stream, what answers by the name of the group, or both. */
+interface Sender {
+  readonly subject: string;
+  /** Whether all of its messages are acknowledged. */
+  readonly acknowledged: boolean;
+}
+
+function sendersOf({ publish, respond }: Group): Sender[] {
+  const senders = new Map<string, boolean>();
+  for (const { subject, qos } of [...publish, ...respond]) {
+    senders.set(subject, (senders.get(subject) ?? true) && qos > 0);
+  }
+  return Array.from(senders, ([subject, acknowledged]) => ({ subject, acknowledged }));
 }
 
 /** Agents of which not everything arrived. */
@@ -44,9 +59,7 @@ interface Account {
   readonly ledger: SubjectSums;
 }
 
-function streamBooks(stream: PublishStream, account: Account & { readonly plan: Plan }): Book[] {
-  const { input, ledger } = account;
-  const { subject } = stream;
+function streamBooks({ subject, acknowledged }: Sender, { input, ledger }: Account): Book[] {
   const sum = (metric: MetricName) => ledger.sum(subject, metric);
   const failed = sum('publish_failed');
   const notSent = ledger.sum(subject, 'publish_failed', (reason) => reason.startsWith(NOT_SENT));
@@ -60,7 +73,7 @@ function streamBooks(stream: PublishStream, account: Account & { readonly plan: 
     term('waiting at the end', waiting),
   ];
   const after = [
-    term(stream.qos === 0 ? 'published' : 'acked', stream.qos === 0 ? ended : sum('acked')),
+    acknowledged ? term('acked', sum('acked')) : term('published', ended),
     term('failed after sending', failed - notSent),
     term('in flight at the end', inFlight),
   ];
@@ -96,11 +109,12 @@ interface Planned {
 
 /**
  * Messages that the plan has, and that nobody picked up. In a run that was cut off they were not due
- * yet; in one that went to its end only a lost agent can have left any.
+ * yet, and so are those of a closed loop that a stage was too short for; otherwise only a lost agent
+ * can have left any.
  */
 function plannedBook(subject: string, { planned, scheduled, input }: Planned): Book {
   const short = planned - scheduled;
-  const cut = input.outcome.kind !== 'completed';
+  const cut = input.outcome.kind !== 'completed' || mayRunShort(input.plan, subject);
   const lost = lostOf(input, subject, (sum) => sum('planned') - sum('scheduled'));
   return book(`${subject}: planned`, planned, {
     terms: [
@@ -108,6 +122,20 @@ function plannedBook(subject: string, { planned, scheduled, input }: Planned): B
       term('not yet due at the end', cut && short > 0 ? short : 0),
     ],
     lost: lost !== null && lost.residual === short ? lost : null,
+  });
+}
+
+/** A closed loop with a `count` in a stage that ends by something else: how far it comes is open. */
+function mayRunShort({ groups, stages }: Plan, subject: string): boolean {
+  return stages.some(({ run, forUs, until }) => {
+    if (forUs === null && until === null) return false;
+    return run.some(({ group, activities }) =>
+      activities.some((activity) => {
+        if (activity.kind !== 'publish' || activity.pace.kind !== 'max') return false;
+        const stream = groups[group]?.publish[activity.stream];
+        return stream?.subject === subject && stream.count !== null;
+      }),
+    );
   });
 }
 

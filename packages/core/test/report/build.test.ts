@@ -154,6 +154,54 @@ describe('the books', () => {
     expect(cut.books.every((book) => book.holds)).toBe(true);
   });
 
+  it('take them for it where a stage is too short for the count of a closed loop', () => {
+    const [group, ...groups] = plan.groups;
+    const [stream] = group?.publish ?? [];
+    if (group === undefined || stream === undefined) throw new Error('no stream');
+    const counted = { ...group, publish: [{ ...stream, count: 43 }] };
+    const loop = { kind: 'publish', stream: 0, pace: { kind: 'max' }, inflight: 1 } as const;
+    const stages = plan.stages.map((stage) => ({
+      ...stage,
+      run: [{ group: 0, activities: [loop] }],
+    }));
+    const slices = changed('a', 2, (slice) => ({
+      ...slice,
+      series: [...slice.series, counter('planned', 3, { qos: 1 })],
+    }));
+    const short = { ...plan, groups: [counted, ...groups], stages };
+    const report = reportOf({ slices, plan: short });
+    expect(report.books.every((book) => book.holds)).toBe(true);
+  });
+
+  it('count what answers by the name of a stream with it', () => {
+    const [group, ...groups] = plan.groups;
+    if (group === undefined) throw new Error('no group');
+    const respond = {
+      name: null,
+      subject: 'devices',
+      topics: ['ask'],
+      qos: 0,
+      to: 'answer',
+      payload: null,
+      delayUs: 0,
+    } as const;
+    const slices = changed('a', 2, (slice) => ({
+      ...slice,
+      series: [
+        ...slice.series,
+        ...(['planned', 'scheduled', 'sent', 'published'] as const).map((metric) =>
+          counter(metric, 7, { qos: 0 }),
+        ),
+      ],
+    }));
+    const answering = { ...group, respond: [respond] };
+    const report = reportOf({ slices, plan: { ...plan, groups: [answering, ...groups] } });
+    expect(report.books.every((book) => book.holds)).toBe(true);
+    expect(report.books.map(({ equation }) => equation)).toContain(
+      'devices: sent = published + failed after sending + in flight at the end',
+    );
+  });
+
   it('name the lost agent for what it had not reported', () => {
     const slices = changed('b', 4, (slice) => ({
       ...slice,

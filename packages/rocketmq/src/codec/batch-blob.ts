@@ -1,5 +1,5 @@
 import { RocketmqError } from './rocketmq-error.ts';
-import { byteAt, int32At, uint16At, writeInt16, writeInt32 } from './bytes.ts';
+import { int32At, uint16At, writeInt16, writeInt32 } from './bytes.ts';
 
 /** Total length, magic, CRC, flag, body length, properties length. */
 export const BATCH_ENTRY_BYTES = 22;
@@ -50,11 +50,4 @@ export function decodeBatch(blob: Buffer): BatchEntry[] {
 
 function notABatch(at: number): RocketmqError {
   return new RocketmqError('RECORD', `no batch entry at byte ${at}`);
-}
-
-/** Whether a blob begins as a batch does: what a broker stores as one message by mistake. */
-export function looksLikeBatch(blob: Buffer): boolean {
-  return (
-    blob.length >= BATCH_ENTRY_BYTES && int32At(blob, 0) <= blob.length && byteAt(blob, 4) === 0
-  );
 }

@@ -16,7 +16,7 @@ export interface RequestTemplateOptions {
   readonly variables: readonly TemplateVariable[];
 }
 
-export interface TemplateVariable {
+interface TemplateVariable {
   readonly name: string;
   /** What every value of it begins with. */
   readonly prefix?: string;

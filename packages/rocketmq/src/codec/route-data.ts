@@ -4,7 +4,7 @@ import { RocketmqError } from './rocketmq-error.ts';
 /** Bits of a topic's permissions. Brokers do not enforce the write bit: clients must. */
 export const Permission = { inherit: 1, write: 2, read: 4 } as const;
 
-export interface QueueData {
+interface QueueData {
   readonly brokerName: string;
   readonly readQueues: number;
   readonly writeQueues: number;

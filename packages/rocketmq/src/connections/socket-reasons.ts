@@ -1,5 +1,5 @@
 /** Why a connection failed or ended: a fixed catalogue, so that it can be counted by reason. */
-export const CLOSED_BY_BROKER = 'closed by broker';
+const CLOSED_BY_BROKER = 'closed by broker';
 export const CONNECT_TIMED_OUT = 'timed out';
 export const NOT_READING = 'broker does not read: 128 MiB unsent';
 

@@ -76,7 +76,7 @@ export class QueueReader implements AnswerHandler {
     this.queue = queue;
     this.#parts = parts;
     this.#nextOffset = startOffset;
-    this.#tags = parts.tags.map((tag) => Buffer.from(tag)); // once a queue
+    this.#tags = Array.from(parts.tags, (tag) => Buffer.from(tag));
     this.#contiguous = parts.filter.type === 'TAG' && parts.tags.length === 0;
     this.#outgoing = {
       template: pullTemplate(queue, parts),

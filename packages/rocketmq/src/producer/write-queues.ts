@@ -22,7 +22,7 @@ export class WriteQueues {
     options: { choice: QueueChoice; socketsPerBroker: number; first: number },
   ) {
     this.queues = queues;
-    this.addresses = [...new Set(queues.map((queue) => queue.address))];
+    this.addresses = [...new Set(Array.from(queues, (queue) => queue.address))];
     this.#socketsPerBroker = options.socketsPerBroker;
     this.#byKey = options.choice.by === 'key';
     this.#brokers = Int32Array.from(queues, (queue) => this.addresses.indexOf(queue.address));

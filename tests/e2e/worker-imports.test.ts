@@ -11,7 +11,7 @@ const IMPORT = /^\s*(?:import|export)\s(?:[^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm;
 
 test('a worker loads the data path, and nothing that only the control path needs', () => {
   const { files, packages } = loadedFrom(WORKER);
-  expect([...packages].toSorted()).toEqual(['@squall/core', '@squall/mqtt']);
+  expect([...packages].toSorted()).toEqual(['@squall/core', '@squall/mqtt', '@squall/rocketmq']);
   const rooms = [...files].map((file) => path.relative(root, file));
   expect(rooms.filter((file) => /\/(control|report|thresholds|plan)\//.test(file))).toEqual([]);
   expect(rooms.length).toBeGreaterThan(20);

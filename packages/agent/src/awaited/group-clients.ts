@@ -38,7 +38,7 @@ export class GroupClients {
   constructor(options: GroupClientsOptions) {
     const { files, group, plan, range, rows, secrets, shortRun } = options;
     const target = plan.targets[group.target];
-    if (target === undefined) throw new Error(`group ${group.name} has no target`);
+    if (target?.protocol !== 'mqtt') throw new Error(`group ${group.name} has no MQTT target`);
     this.group = group;
     this.target = target;
     this.order = clientOrder(range, group.clients);

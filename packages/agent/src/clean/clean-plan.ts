@@ -106,7 +106,8 @@ async function cleanGroup(
 ): Promise<GroupCleaned | null> {
   const { plan, ranges, what } = options;
   const group = plan.groups[index];
-  if (group === undefined) return null;
+  // RocketMQ keeps neither sessions nor retained messages.
+  if (group === undefined || plan.targets[group.target]?.protocol !== 'mqtt') return null;
   const failures = new Failures();
   const ofSessions = what.sessions ? clientsOf(options, group, ranges?.sessions[index]) : null;
   const sessions =

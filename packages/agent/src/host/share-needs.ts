@@ -43,8 +43,10 @@ export function shareNeeds(plan: Plan, shares: readonly AgentShare[]): ShareNeed
 function clientMemory(plan: Plan, shares: readonly AgentShare[]): number {
   return plan.groups.reduce((sum, group, index) => {
     const target = plan.targets[group.target];
-    const secured = target?.urls.some(({ scheme }) => scheme === 'mqtts' || scheme === 'wss');
-    const each = secured === true ? LIMITS.tlsClientMemoryBytes : LIMITS.clientMemoryBytes;
+    const secured =
+      target?.protocol === 'mqtt' &&
+      target.urls.some(({ scheme }) => scheme === 'mqtts' || scheme === 'wss');
+    const each = secured ? LIMITS.tlsClientMemoryBytes : LIMITS.clientMemoryBytes;
     return sum + each * clientsOf(rangesOf(shares, index));
   }, 0);
 }
@@ -59,7 +61,8 @@ function portNeeds(plan: Plan, shares: readonly AgentShare[]): PortNeed[] {
   const counts = new Map<string, PortNeed>();
   plan.groups.forEach((group, index) => {
     const target = plan.targets[group.target];
-    if (target === undefined) return;
+    // Clients of RocketMQ share their sockets.
+    if (target?.protocol !== 'mqtt') return;
     const sources = group.sourceAddresses.length === 0 ? [null] : group.sourceAddresses;
     for (const range of rangesOf(shares, index)) {
       target.urls.forEach(({ host, port }, url) => {

@@ -86,7 +86,8 @@ class Trial {
     this.#limits = { ...LIMITS, ...options.limits };
     const topics = publishedTopics(options);
     this.#places = options.plan.groups.map((group, slot) => {
-      const clients = this.#pool(options.plan.targets[group.target]?.version ?? '3.1.1');
+      const target = options.plan.targets[group.target];
+      const clients = this.#pool(target?.protocol === 'mqtt' ? target.version : '3.1.1');
       const steps: TrialStep[] = [];
       const place = { name: group.name, clients, slot, steps, filters: [] };
       try {

@@ -8,8 +8,11 @@ import type { PeerClocks } from './clients/peer-clocks.ts';
 import type { Moment } from './clock.ts';
 import { Engine } from './engine/engine.ts';
 import type { FromWorker, ToWorker } from './ipc.ts';
-import { GroupLoad } from './load/group-load.ts';
+import type { GroupLoad } from './load/group-load.ts';
 import type { GroupServices } from './load/group-services.ts';
+import { MqttLoad } from './load/mqtt-load.ts';
+import { RocketmqLoad } from './rocketmq/rocketmq-load.ts';
+import { type CreateRocketmq, RocketmqClients } from './rocketmq/rocketmq-clients.ts';
 import { Recorder } from './measure/recorder.ts';
 import { PlanFiles } from './plan-files.ts';
 import { RenderContext } from './publish/render-context.ts';
@@ -22,6 +25,7 @@ export interface LoadServices {
   /** Clocks of other hosts. */
   readonly peers: PeerClocks;
   readonly createClients: (options: MqttClientsOptions) => MqttClients;
+  readonly createRocketmq: CreateRocketmq;
   readonly reports: {
     started(skewUs: number): void;
     stageState(stage: number, state: StageState['state'], failed: StageState['failed']): void;
@@ -36,6 +40,8 @@ export interface AssembledLoad {
   /** By the group's index in the plan. */
   readonly groups: readonly GroupLoad[];
   readonly ledger: WorkerLedger;
+  /** Closes what groups share; at once where there is nothing. */
+  endClients(): Promise<void>;
 }
 
 /**
@@ -62,9 +68,14 @@ export function assembleLoad(init: Init, services: LoadServices): AssembledLoad 
   };
   const files = new PlanFiles(init.files);
   const common = { ...services, plan, recorder, timeline, ledger, files };
-  const groups = plan.groups.map(
-    (_, index) => new GroupLoad({ ...shareOf(init, index), ...common }),
-  );
+  const clients = new RocketmqClients(services.createRocketmq, { moment: services.moment, files });
+  const groups = plan.groups.map((_, index): GroupLoad => {
+    const share = shareOf(init, index);
+    const { target, context } = share;
+    if (target.protocol === 'mqtt') return new MqttLoad({ ...share, ...common, target });
+    const { client, isNew } = clients.of(target, context);
+    return new RocketmqLoad({ ...share, ...common, target, client, booksWire: isNew });
+  });
   const { reports, moment } = services;
   engine = new Engine({
     plan,
@@ -76,7 +87,7 @@ export function assembleLoad(init: Init, services: LoadServices): AssembledLoad 
       stageState: (stage, state) => reports.stageState(stage, state, failedOf(groups)),
     },
   });
-  return { engine, groups, ledger };
+  return { engine, groups, ledger, endClients: () => clients.end() };
 }
 
 type GroupShare = Pick<
@@ -125,8 +136,8 @@ function shareOf(init: Init, index: number): GroupShare {
 /** Clients that finally failed, by group; groups without any are left out. */
 function failedOf(groups: readonly GroupLoad[]): Record<string, number> {
   const failed: Record<string, number> = {};
-  for (const { name, connections } of groups) {
-    if (connections.connector.failed > 0) failed[name] = connections.connector.failed;
+  for (const group of groups) {
+    if (group.failed > 0) failed[group.name] = group.failed;
   }
   return failed;
 }

@@ -62,3 +62,15 @@ export const ANSWERS_IN_FLIGHT = 32;
 
 /** How long closing connections may take after `finish`, ms. */
 export const FINISH_LINGER_MS = 300;
+
+/** How long a batch that is not full waits for further messages of its client, µs. */
+export const BATCH_LINGER_US = 10_000;
+
+/** Senders ask again after this time where a broker took no request, µs. */
+export const REFUSED_PAUSE_US = 10_000;
+
+/** What is asked of RocketMQ brokers at the end of the load takes at most this long, ms. */
+export const LAST_DUTIES_MS = 4_000;
+
+/** How long the offsets of brokers may lag behind their acknowledgements, ms. */
+export const OFFSETS_LAG_MS = 1_000;

@@ -3,6 +3,7 @@
  * (`serialization: 'advanced'`). It imports only what the data path needs.
  */
 import { createMqttClients } from '@squall/mqtt';
+import { RocketmqClient } from '@squall/rocketmq';
 import { readMonotonic } from './clock.ts';
 import { ownDescriptorLimit } from './host-limits.ts';
 import type { FromWorker, ToWorker } from './ipc.ts';
@@ -37,6 +38,15 @@ function leave(): void {
 const worker = new Worker({
   readClock: readMonotonic,
   createClients: createMqttClients,
+  createRocketmq: (options, moment) =>
+    new RocketmqClient({
+      ...options,
+      // What is read from a socket happens then: handlers find the worker's moment set.
+      readClock: (cell) => {
+        readMonotonic(cell);
+        moment[0] = cell[0] ?? 0;
+      },
+    }),
   descriptorLimit: ownDescriptorLimit(),
   send,
   usage: () => {

@@ -8,13 +8,15 @@ import { type Moment, momentOf, type ReadClock } from './clock.ts';
 import { Pacer } from './engine/pacer.ts';
 import { descriptorShortage } from './host-limits.ts';
 import type { FromWorker, ToWorker } from './ipc.ts';
-import { MAX_STAGES } from './limits.ts';
+import { LAST_DUTIES_MS, MAX_STAGES } from './limits.ts';
 import { LoopDelay } from './measure/loop-delay.ts';
+import type { CreateRocketmq } from './rocketmq/rocketmq-clients.ts';
 
 /** What a worker needs of its process. */
 export interface WorkerPlatform {
   readonly readClock: ReadClock;
   readonly createClients: (options: MqttClientsOptions) => MqttClients;
+  readonly createRocketmq: CreateRocketmq;
   /** Descriptors that the process may hold. */
   readonly descriptorLimit: number;
   send(message: FromWorker): void;
@@ -42,6 +44,8 @@ export class Worker {
   #pages: WorkerPages | null = null;
   #next: Iterator<LedgerPage, void> | null = null;
   #finishing = false;
+  /** Nothing is measured any more: what arrived can be told, too. */
+  #concluded = false;
   /** A page is on its way, and `next_page` will come. */
   #pageIsOut = false;
 
@@ -90,7 +94,7 @@ export class Worker {
   /** Cuts every connection at once and says nothing more: the agent is gone. */
   abort(): void {
     this.#load?.pacer.stop();
-    for (const group of this.#load?.groups ?? []) group.clients.close();
+    for (const group of this.#load?.groups ?? []) group.abort();
     this.#load = null;
   }
 
@@ -108,13 +112,14 @@ export class Worker {
   }
 
   #build(init: Init): Load {
-    const { readClock, createClients } = this.#platform;
+    const { readClock, createClients, createRocketmq } = this.#platform;
     // The load wakes the pacer, which is made of the load.
     let pacer: Pacer | null = null;
     const assembled = assembleLoad(init, {
       moment: this.#moment,
       peers: this.#peers,
       createClients,
+      createRocketmq,
       wake: () => pacer?.wake(),
       reports: {
         started: (skewUs) => this.#platform.send({ type: 'started', skewUs }),
@@ -132,12 +137,22 @@ export class Worker {
     return { ...assembled, pacer, clockDomain: init.clockDomain };
   }
 
+  /** Some protocols have brokers asked, and leave in good order, before their connections close. */
   #finish(load: Load): void {
+    if (this.#finishing) return;
+    this.#finishing = true;
+    const duties = load.groups.flatMap(({ lastDuties }) => lastDuties ?? []);
+    if (duties.length === 0) this.#conclude(load);
+    else void doneWithin(duties).then(() => this.#conclude(load));
+  }
+
+  #conclude(load: Load): void {
     load.engine.finish();
     load.pacer.stop();
     this.#beginPages();
     this.#load = null;
-    this.#finishing = true;
+    void load.endClients();
+    this.#concluded = true;
     this.#givePage();
   }
 
@@ -160,7 +175,7 @@ export class Worker {
       this.#platform.send({ type: 'ledger', page: next.value });
       return;
     }
-    if (!this.#finishing) return;
+    if (!this.#concluded) return;
     this.#next = this.#pages?.arrived() ?? null;
     this.#pages = null;
     if (this.#next === null) this.#leave();
@@ -171,6 +186,16 @@ export class Worker {
     this.#platform.send({ type: 'finished', ...this.#platform.usage() });
     this.#platform.exit();
   }
+}
+
+/** What fails here is missing in the report; nobody waits for longer than that. */
+async function doneWithin(duties: readonly (() => Promise<void>)[]): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LAST_DUTIES_MS);
+  });
+  await Promise.race([Promise.allSettled(duties.map((duty) => duty())), enough]);
+  clearTimeout(timer);
 }
 
 /** Why the worker cannot take its share, one sentence each. */

@@ -20,7 +20,7 @@ interface Needs {
 /** Three addresses and twelve clients, unless a test says otherwise. */
 function routesOf(needs: Needs = {}) {
   const { broker } = planOf({ groups: [], stages: [] }).targets;
-  if (broker === undefined) throw new Error('no target');
+  if (broker?.protocol !== 'mqtt') throw new Error('no MQTT target');
   const urls = HOSTS.map((host) => ({ scheme: 'mqtt' as const, host, port: 1883, path: '' }));
   const target = { ...broker, urls, ...needs.target };
   const group = groupOf({ clients: CLIENTS, ...needs.group });

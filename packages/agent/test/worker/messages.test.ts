@@ -22,7 +22,7 @@ const ROWS = {
 
 function sourceOf(parts: Partial<PublishStream>, target: Partial<MqttTarget> = {}) {
   const { broker } = planOf({ groups: [], stages: [] }).targets;
-  if (broker === undefined) throw new Error('no target');
+  if (broker?.protocol !== 'mqtt') throw new Error('no MQTT target');
   const context = new RenderContext({
     group: groupOf({
       name: 'g',

@@ -58,6 +58,7 @@ function activityRow(activity: Activity, stage: Stage, group: Group): Row[] {
     case 'disconnect':
       return [dropRow(activity, group)];
     case 'subscribe':
+    case 'consume':
     case 'unsubscribe':
       return [plainRow(group.subscribe[activity.entry], `${activity.kind}s`)];
     case 'respond':

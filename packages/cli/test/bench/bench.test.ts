@@ -185,7 +185,8 @@ describe('the plan that a command line stands for', () => {
     expect(plan('conn', '-S').text).toContain('verify: false');
     const { group, target } = normal('pub', line);
     expect(target).toMatchObject({ version: '5', tls: { minVersion: 'TLSv1.3', verify: true } });
-    expect(target.urls[1]).toMatchObject({ scheme: 'wss', host: 'b', port: 8883, path: '/mqtt' });
+    const second = { scheme: 'wss', host: 'b', port: 8883, path: '/mqtt' };
+    expect(target).toMatchObject({ urls: { 1: second } });
     expect(group).toMatchObject({
       sourceAddresses: ['127.0.0.2', '127.0.0.3'],
       connect: { cleanStart: false, sessionExpiryS: 60 },

@@ -30,8 +30,9 @@ export class PlanNames {
     this.#rows = rows;
     const { groups, targets, vars } = plan.plan;
     this.#spreads = groups.map(({ target, clients }) => {
-      const { spread = 'first', urls = [] } = targets[target] ?? {};
-      return new AddressSpread(spread, Math.max(1, urls.length), clients);
+      const spec = targets[target];
+      if (spec?.protocol !== 'mqtt') return new AddressSpread('first', 1, clients);
+      return new AddressSpread(spec.spread, Math.max(1, spec.urls.length), clients);
     });
     this.#contexts = groups.map(
       ({ name, clients }) => new Context({ clients, run: shortRun, group: name, secrets, vars }),

@@ -20,7 +20,7 @@ export class StreamStages {
               const stages = this.#stages[part.index];
               if (stages?.at(-1) !== index) stages?.push(index);
             }
-          } else if (activity.kind === 'subscribe') {
+          } else if (activity.kind === 'subscribe' || activity.kind === 'consume') {
             const entry = (firstEntry[group] ?? 0) + activity.entry;
             this.#first[entry] = Math.min(this.#first[entry] ?? index, index);
           }

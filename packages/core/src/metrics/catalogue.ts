@@ -68,6 +68,22 @@ export const METRICS = {
   answer_failed: { ...counter('requests received that could not be answered'), reasons: true },
   received: counter('messages received'),
   arrived: counter('messages that came for the first time to a subscriber that the ledger follows'),
+  consume_failed: {
+    ...counter('what went wrong while consuming, and was tried again'),
+    reasons: true,
+  },
+  offset_faults: {
+    ...counter(
+      'offsets of a queue that were missing or came again, and messages out of order in it',
+    ),
+    reasons: true,
+  },
+  unconfirmed: {
+    ...counter('messages stored and acknowledged that the disk or a slave did not confirm in time'),
+    reasons: true,
+  },
+  transactions: { ...counter('half messages, by what became of them'), reasons: true },
+  stored: counter('messages that came to the topics of a stream, by the offsets of the brokers'),
   duplicated: late('received again'),
   reordered: late('received after a later one'),
   corrupted: late('received with a checksum that does not fit'),
@@ -80,6 +96,7 @@ export const METRICS = {
   connections: gauge('clients connected now'),
   inflight: gauge('messages sent and not acknowledged now'),
   backlog: gauge('due messages waiting now'),
+  lag: gauge('messages that are stored and not read by the group, by the offsets of the brokers'),
   connect_time: time('start of the connect attempt → CONNACK'),
   recovery_time: time('connection lost, or dropped to come back → connected and subscribed again'),
   subscribe_time: time('SUBSCRIBE → SUBACK'),
@@ -89,6 +106,12 @@ export const METRICS = {
   service_time: time('handed to the socket → acknowledged'),
   publish_time: time('due → acknowledged: what “latency” means here'),
   delivery_time: time('due → received by a subscriber'),
+  born_time: time(
+    'born → received, ms: the wall clock of the producer against that of the consumer',
+  ),
+  stored_time: time(
+    'stored → received, ms: the wall clock of the broker against that of the consumer',
+  ),
   response_time: time('request due → its answer received'),
 } as const satisfies Record<string, MetricInfo>;
 

@@ -1,8 +1,15 @@
 import { streamTopics } from '../schedule/index.ts';
-import type { Group, MessageProperties, MqttTarget, Payload, UserProperty } from './plan.ts';
+import type {
+  Group,
+  MessageProperties,
+  Payload,
+  RocketmqPublish,
+  Target,
+  UserProperty,
+} from './plan.ts';
 
 /** Every template that is rendered for clients of a group, those of its target included. */
-export function groupTemplates(group: Group, target: MqttTarget | undefined): string[] {
+export function groupTemplates(group: Group, target: Target | undefined): string[] {
   const { connect } = group;
   return [
     group.clientId,
@@ -21,9 +28,10 @@ export function groupTemplates(group: Group, target: MqttTarget | undefined): st
       ...streamTopics(stream),
       ...payloadTexts(stream.payload),
       ...propertyTexts(stream.properties),
+      ...rocketmqTexts(stream.rocketmq),
       stream.request?.responseTopic ?? null,
     ]),
-    ...group.subscribe.flatMap((entry) => entry.topics),
+    ...group.subscribe.flatMap(({ topics, consume }) => [...topics, consume?.group ?? null]),
     ...group.respond.flatMap((entry) => [
       ...entry.topics,
       entry.to,
@@ -32,10 +40,19 @@ export function groupTemplates(group: Group, target: MqttTarget | undefined): st
   ].filter((text) => text !== null);
 }
 
-function targetTexts(target: MqttTarget | undefined): (string | null)[] {
+function targetTexts(target: Target | undefined): (string | null)[] {
   if (target === undefined) return [];
+  if (target.protocol === 'rocketmq') {
+    return [target.acl?.accessKey ?? null, target.acl?.secretKey ?? null];
+  }
   const { tls, ws } = target;
   return [tls?.cert ?? null, tls?.key ?? null, ...Object.values(ws?.headers ?? {})];
+}
+
+function rocketmqTexts(stream: RocketmqPublish | undefined): (string | null)[] {
+  if (stream === undefined) return [];
+  const { keys, tags, shardingKey, userProperties } = stream;
+  return [keys, tags, shardingKey, ...valuesOf(userProperties)];
 }
 
 function payloadTexts(payload: Payload | null): string[] {

@@ -48,3 +48,12 @@ export const NEVER_S = 4_294_967_295;
 /** All files that a plan names together, bytes, and their number. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;
 export const MAX_FILES = 10_000;
+
+/** Messages in one request to RocketMQ. */
+export const MAX_BATCH = 1_024;
+
+/** Messages that one pull may ask a RocketMQ broker for. */
+export const MAX_PULL = 1_024;
+
+/** The largest body that RocketMQ brokers take unless told otherwise, bytes. */
+export const MAX_ROCKETMQ_BODY = 4_194_304;

@@ -2,7 +2,7 @@ import { AddressSpread, type AgentShare, type ClientRange, rowsOf } from '../par
 import type { GroupRows } from '../partition/index.ts';
 import { compileTemplate } from '../template/index.ts';
 import { clientContext } from './check/client-context.ts';
-import type { Group, MqttTarget, Payload, Plan } from './plan.ts';
+import type { Group, Payload, Plan, Target } from './plan.ts';
 
 /** What travels beside a plan, and never stands in it, in a report, in a log or in an answer. */
 export interface PlanMaterial {
@@ -66,7 +66,7 @@ function filesOf(payload: Payload | null): readonly string[] {
 
 interface Clients {
   readonly group: Group;
-  readonly target: MqttTarget;
+  readonly target: Target;
   readonly range: ClientRange;
   readonly rows: GroupRows | null;
 }
@@ -75,6 +75,9 @@ function tlsFiles({ group, target, range, rows }: Clients): string[] {
   const { tls } = target;
   if (tls === null) return [];
   const names = tls.ca === null ? [] : [tls.ca];
+  if (target.protocol === 'rocketmq') {
+    return [...names, ...[tls.cert, tls.key].filter((name) => name !== null)];
+  }
   const spread = new AddressSpread(target.spread, target.urls.length, group.clients);
   const columns = group.from?.columns ?? [];
   const table = rows === null ? null : { columns, rows: rows.rows };

@@ -15,7 +15,7 @@ export interface Plan {
   readonly files: Readonly<Record<string, FileFacts>>;
   /** Values of `vars` after `--var`; secrets taken from `{{env.X}}` are never in here. */
   readonly vars: Readonly<Record<string, string>>;
-  readonly targets: Readonly<Record<string, MqttTarget>>;
+  readonly targets: Readonly<Record<string, Target>>;
   /** In the order of the file. The order is part of the plan: group indexes refer to it. */
   readonly groups: readonly Group[];
   readonly stages: readonly Stage[];
@@ -48,6 +48,8 @@ export interface FileFacts {
   readonly sha256: string;
 }
 
+export type Target = MqttTarget | RocketmqTarget;
+
 export interface MqttTarget {
   readonly name: string;
   readonly protocol: 'mqtt';
@@ -64,6 +66,21 @@ export interface MqttTarget {
   readonly tls: TlsSpec | null;
   /** Of `ws` and `wss` addresses; null where none of the addresses is a WebSocket. */
   readonly ws: WsSpec | null;
+}
+
+export interface RocketmqTarget {
+  readonly name: string;
+  readonly protocol: 'rocketmq';
+  /** `host:port` each, one or more: the first one that answers tells where the brokers are. */
+  readonly nameServers: readonly string[];
+  /** Templates of the two keys, which `{{env.NAME}}` keeps secret; null: no accounts. */
+  readonly acl: { readonly accessKey: string; readonly secretKey: string } | null;
+  /** Null: plain connections. */
+  readonly tls: TlsSpec | null;
+  /** Sockets to each broker that all senders of a worker share. */
+  readonly connections: number;
+  /** Topics and groups of the plan are made where they are missing; null: they must be there. */
+  readonly create: { readonly queues: number } | null;
 }
 
 export type MqttVersion = '3.1' | '3.1.1' | '5';
@@ -223,6 +240,33 @@ export interface PublishStream {
   readonly properties: MessageProperties | null;
   /** Each message asks for an answer, whose round-trip time is measured. */
   readonly request: RequestSpec | null;
+  /** What RocketMQ has besides; only in groups that talk to it. */
+  readonly rocketmq?: RocketmqPublish;
+}
+
+/**
+ * Publishing to RocketMQ. QoS 1 stands for what it acknowledges, QoS 0 for one-way messages; the
+ * in-flight window counts requests.
+ */
+export interface RocketmqPublish {
+  /** Messages of one client in one request, ≥ 1. */
+  readonly batch: number;
+  /** Templates; null: not sent. */
+  readonly keys: string | null;
+  readonly tags: string | null;
+  readonly userProperties: readonly UserProperty[];
+  /** 1 to 18; null: delivered at once. */
+  readonly delayLevel: number | null;
+  /** Template of the key that chooses the queue; null: by turn, or `queue`. */
+  readonly shardingKey: string | null;
+  /** One message at a time on a queue, so that it keeps the order. */
+  readonly ordered: boolean;
+  /** The one queue of each broker that is written to; null: all. */
+  readonly queue: number | null;
+  /** Bodies of so many bytes and more are compressed; null: none. */
+  readonly compressFromBytes: number | null;
+  /** Half messages, and which shares of them are rolled back and left open; null: plain ones. */
+  readonly transaction: { readonly rollback: number; readonly unknown: number } | null;
 }
 
 export interface TopicChoice {
@@ -330,7 +374,42 @@ export interface SubscribeEntry {
   /** Group of a shared subscription, a template; null where it is not shared. */
   readonly share: string | null;
   readonly options: SubscribeOptions;
+  /**
+   * The entry consumes from RocketMQ. Its group is written as a shared subscription of its topic, since
+   * each message is for one of its members; when broadcasting each client has a share of its own.
+   */
+  readonly consume?: ConsumeSpec;
 }
+
+export interface ConsumeSpec {
+  /** Templates that are the same for all clients. */
+  readonly topic: string;
+  readonly group: string;
+  /** Tags to take; empty: all. */
+  readonly tags: readonly string[];
+  /** SQL filter, null where there is none. */
+  readonly sql: string | null;
+  /** Where a group begins that has no offsets yet. */
+  readonly from: ConsumeFrom;
+  /** Messages that a pull asks for. */
+  readonly batch: number;
+  /** Queues are locked, and read in order. */
+  readonly ordered: boolean;
+  readonly broadcast: boolean;
+  /** Client n reads every N-th queue, and registers nowhere. */
+  readonly fixed: boolean;
+  /** Share of messages that are sent back, to come again. */
+  readonly failShare: number;
+  /** Deliveries before the dead-letter topic. */
+  readonly retries: number;
+}
+
+export type ConsumeFrom =
+  | { readonly at: 'first' }
+  | { readonly at: 'last' }
+  /** ms of the epoch. */
+  | { readonly at: 'timestamp'; readonly timestampMs: number }
+  | { readonly at: 'offset'; readonly offset: number };
 
 /** Options of a subscription [MQTT-3.8.3.1]; MQTT 5 only but for their defaults. */
 export interface SubscribeOptions {
@@ -377,6 +456,8 @@ export type Activity =
     }
   /** Answers what comes in by the group's `respond` entry. */
   | { readonly kind: 'respond'; readonly entry: number }
+  /** Pulls by the group's `subscribe` entry; pauses in stages that do not name it, offsets stay. */
+  | { readonly kind: 'consume'; readonly entry: number }
   | { readonly kind: 'unsubscribe'; readonly entry: number }
   /** Without `drop` every client goes, by DISCONNECT and for good, at the group's connect rate. */
   | { readonly kind: 'disconnect'; readonly drop?: DropSpec }

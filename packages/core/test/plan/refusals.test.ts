@@ -3,20 +3,12 @@ import { planOf, refused } from './plan-fixture.ts';
 
 const target = (more: object) =>
   planOf({ targets: { broker: { protocol: 'mqtt', urls: ['mqtt://h'], ...more } } });
-const stages = (run: unknown) => planOf({ stages: [{ name: 'load', run, for: '10s' }] });
 
 /** What the language has and this version has not: never ignored, always named. */
 const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ['probes', planOf({ probes: { p: { type: 'node', url: 'http://h' } } }), 'probes are'],
   ['balance', planOf({ balance: { equal: ['a.acked', 'b'] } }), 'balance is'],
-  [
-    'rocketmq',
-    planOf({ targets: { broker: { protocol: 'rocketmq', nameServers: ['h:1'] } } }),
-    'protocol rocketmq is',
-  ],
   ['quic', target({ urls: ['quic://h'] }), 'quic:// is'],
-  ['consume', planOf({}, { consume: { topic: 't', group: 'g' } }), 'consume is'],
-  ['consume in a stage', stages({ devices: 'consume' }), 'consume is'],
   [
     'redistribute',
     planOf({ limits: { onAgentLoss: 'redistribute' } }),

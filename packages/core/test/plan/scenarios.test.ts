@@ -35,19 +35,12 @@ describe('the published scenarios', () => {
   });
 
   test('RocketMQ cold read', () => {
-    expect(complaints(COLD_READ)).toEqual([
-      'targets.rocketmq: protocol rocketmq is not supported by this version',
-      'groups.consumers.consume: consume is not supported by this version',
-      'stages[0].run.consumers: consume is not supported by this version',
-      'stages[2].run.consumers: consume is not supported by this version',
-      'probes: probes are not supported by this version',
-    ]);
+    expect(complaints(COLD_READ)).toEqual(['probes: probes are not supported by this version']);
   });
 
   test('MQTT fan-out', () => {
     const plan = accepted(FAN_OUT);
-    expect(plan.targets['nodes']).toMatchObject({ spread: 'blocks' });
-    expect(plan.targets['nodes']?.urls).toHaveLength(5);
+    expect(plan.targets['nodes']).toMatchObject({ spread: 'blocks', urls: { length: 5 } });
     expect(plan.thresholds.map(({ text }) => text)).toContain('lost: count == 0');
     expect(plan.groups.map(({ name, clients }) => [name, clients])).toEqual([
       ['subscribers', 250_000],

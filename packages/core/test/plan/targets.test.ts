@@ -6,7 +6,7 @@ const broker = (target: object) => planOf({ targets: { broker: { protocol: 'mqtt
 
 function targetOf(target: object): MqttTarget {
   const found = accepted(broker(target)).targets['broker'];
-  if (found === undefined) throw new Error('no target');
+  if (found?.protocol !== 'mqtt') throw new Error('no MQTT target');
   return found;
 }
 

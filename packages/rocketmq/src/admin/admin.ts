@@ -60,6 +60,11 @@ export class Admin {
     return masters;
   }
 
+  /** Whether the name servers know the topic. @throws RocketmqError CONNECT */
+  async hasTopic(topic: string): Promise<boolean> {
+    return (await this.#parts.nameServers.route(topic)) !== null;
+  }
+
   /**
    * Makes a topic, or changes it, on every master. It is routable afterwards.
    *

@@ -1,6 +1,10 @@
 import { AclSigner } from '../codec/acl-signer.ts';
 import { Admin } from '../admin/admin.ts';
-import { BrokerSockets, type BrokerSocketsEvents } from '../connections/broker-sockets.ts';
+import {
+  BrokerSockets,
+  type BrokerSocketsEvents,
+  type SocketTotals,
+} from '../connections/broker-sockets.ts';
 import { Requester } from '../connections/requester.ts';
 import { SharedSockets } from '../connections/shared-sockets.ts';
 import { ConsumerMember } from '../consumer/consumer-member.ts';
@@ -110,6 +114,11 @@ export class RocketmqClient {
       throw error;
     }
     return consumer;
+  }
+
+  /** What the sockets of all producers have carried. */
+  get senderTotals(): SocketTotals {
+    return this.#parts.shared.totals;
   }
 
   /** Ends all producers and consumers, and closes everything. */

@@ -113,6 +113,18 @@ export class Producer implements BrokerSocketsEvents, RouteListener, SettlementS
     return this.#queues.isConnected;
   }
 
+  /** Bytes on the way to the topic's brokers that the kernel has not taken yet; of all producers. */
+  get unsentBytes(): number {
+    const { shared, socketsPerBroker } = this.#parts;
+    let sum = 0;
+    for (const address of this.#queues.addresses) {
+      for (let i = 0; i < socketsPerBroker; i += 1) {
+        sum += shared.connection(address, i)?.unsentBytes ?? 0;
+      }
+    }
+    return sum;
+  }
+
   /** Queues that messages go to. */
   get queueCount(): number {
     return this.#queues.queues.length;

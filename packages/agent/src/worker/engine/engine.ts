@@ -4,9 +4,8 @@ import { type StageNeeds, stageNeeds, streamKey } from '@squall/core/schedule';
 import { type Moment, momentOf } from '../clock.ts';
 import { item } from '../element.ts';
 import { SCAN_US, STALL_US } from '../limits.ts';
-import type { GroupLoad } from '../load/group-load.ts';
+import type { GroupLoad, GroupRun } from '../load/group-load.ts';
 import type { Recorder, SliceHead } from '../measure/recorder.ts';
-import type { StageRun } from '../publish/stage-run.ts';
 import { type StageEnd, StageTimeline, type TimelineListener } from './stage-timeline.ts';
 
 /** What the engine tells its agent. */
@@ -28,7 +27,7 @@ export interface EngineOptions {
 /** A stream at work in a stage. */
 interface LiveRun {
   readonly group: GroupLoad;
-  readonly run: StageRun;
+  readonly run: GroupRun;
   readonly clockUs: number;
 }
 
@@ -91,7 +90,7 @@ export class Engine implements TimelineListener {
     if (mode === 'graceful') return;
     this.#cutOff();
     this.#tellDrained();
-    for (const { connections } of this.#options.groups) connections.closeAll(true);
+    for (const group of this.#options.groups) group.closeAll(true);
   }
 
   /** Disconnects every client and cuts the last slice. */
@@ -100,7 +99,7 @@ export class Engine implements TimelineListener {
     for (const group of this.#options.groups) group.flush();
     this.#cutOff();
     this.#timeline.cutNow(momentOf(this.#options.moment));
-    for (const { connections } of this.#options.groups) connections.closeAll(false);
+    for (const group of this.#options.groups) group.closeAll(false);
   }
 
   /** When the next tick is wanted at the latest, µs. */
@@ -116,9 +115,9 @@ export class Engine implements TimelineListener {
   tick(): void {
     const nowUs = momentOf(this.#options.moment);
     while (this.#timeline.nextUs() <= nowUs) this.#passBoundary(nowUs);
-    for (const { connections, publishing } of this.#options.groups) {
-      connections.connector.work(nowUs);
-      publishing.pick(nowUs);
+    for (const group of this.#options.groups) {
+      group.work(nowUs);
+      group.pick(nowUs);
     }
     this.#expire(nowUs);
     if (nowUs >= this.#nextScanUs) this.#scan(nowUs);
@@ -134,7 +133,7 @@ export class Engine implements TimelineListener {
       group.beforeCut();
     }
     this.#options.reports.slice(this.#options.recorder.cut(head));
-    for (const group of this.#options.groups) group.subscribing.afterCut();
+    for (const group of this.#options.groups) group.afterCut();
   }
 
   onEnter(stage: number, atUs: number): void {
@@ -193,12 +192,12 @@ export class Engine implements TimelineListener {
   /** The stage's length is known: what it does to connections ends by index, too. */
   #endTurns(stage: number, lengthUs: number): void {
     for (const work of item(this.#options.plan.stages, stage).run) {
-      this.#group(work).connections.connector.endTurns(this.#clockUs, lengthUs);
+      this.#group(work).endTurns(this.#clockUs, lengthUs);
     }
   }
 
   onSettle(): void {
-    for (const group of this.#options.groups) group.connections.connector.stopWalking();
+    for (const group of this.#options.groups) group.stopWalking();
   }
 
   /**
@@ -208,7 +207,7 @@ export class Engine implements TimelineListener {
   #passBoundary(nowUs: number): void {
     const boundaryUs = this.#timeline.nextUs();
     if (nowUs - boundaryUs <= STALL_US) {
-      for (const group of this.#options.groups) group.publishing.pick(boundaryUs);
+      for (const group of this.#options.groups) group.pick(boundaryUs);
     }
     this.#timeline.pass();
   }
@@ -222,7 +221,7 @@ export class Engine implements TimelineListener {
     this.#lastTickUs = nowUs;
     this.#expirySkipped = stalled && !this.#expirySkipped;
     if (this.#expirySkipped) return;
-    for (const group of this.#options.groups) group.publishing.expire();
+    for (const group of this.#options.groups) group.expire();
   }
 
   #beginRuns(stage: number, clockUs: number, fits: (key: string) => boolean): void {
@@ -232,7 +231,7 @@ export class Engine implements TimelineListener {
       for (const activity of work.activities) {
         if (activity.kind !== 'publish') continue;
         if (!fits(streamKey(work.group, activity.stream))) continue;
-        live.runs.push({ group, clockUs, run: group.publishing.begin(activity, stage, clockUs) });
+        live.runs.push({ group, clockUs, run: group.beginStream(activity, stage, clockUs) });
       }
     }
   }
@@ -247,7 +246,7 @@ export class Engine implements TimelineListener {
       const isOver = stays ? allSent(live) : allResolved(live);
       if (!isOver && nowUs < live.drainUntilUs) continue;
       for (const { group, run } of live.runs) {
-        if (!run.resolved && !(stays && run.answers)) group.publishing.drainOver(run);
+        if (!run.resolved && !(stays && run.answers)) group.drainOver(run);
       }
       if (stays && live.runs.some(({ run }) => run.answers)) this.#keepAnswering(live);
       else this.#close(live);
@@ -260,7 +259,7 @@ export class Engine implements TimelineListener {
     live.answersOnly = true;
     for (const { group, run } of live.runs.filter((each) => !each.run.answers)) {
       run.showGauges();
-      group.publishing.remove(run);
+      group.remove(run);
     }
     live.runs.splice(0, live.runs.length, ...live.runs.filter(({ run }) => run.answers));
   }
@@ -269,7 +268,7 @@ export class Engine implements TimelineListener {
     for (const { group, run } of live.runs) {
       // Its gauges go to 0 in the slice that is being filled.
       run.showGauges();
-      group.publishing.remove(run);
+      group.remove(run);
     }
     this.#live.splice(this.#live.indexOf(live), 1);
     // Subscribers and connections of the last stage go on until the end.
@@ -322,7 +321,7 @@ export class Engine implements TimelineListener {
   /** Names what is left as unfinished. */
   #cutOff(): void {
     for (const live of this.#live.slice()) {
-      for (const { group, run } of live.runs) if (!run.resolved) group.publishing.cutOff(run);
+      for (const { group, run } of live.runs) if (!run.resolved) group.cutOff(run);
       this.#close(live);
     }
   }

@@ -6,7 +6,7 @@ import { AnswerFeed } from '../requests/answer-feed.ts';
 import { type AnswerStream, answerStream } from '../requests/answer-stream.ts';
 import type { RequestView } from '../requests/request-view.ts';
 import { item } from '../element.ts';
-import type { GroupServices } from './group-services.ts';
+import type { MqttServices } from './group-services.ts';
 
 /** Answers are no part of the ledger: whoever asked knows which of them came. */
 const NO_BOOK: StageBook = {
@@ -21,12 +21,12 @@ const NO_BOOK: StageBook = {
 /** What the clients of one group answer: a stream an entry, behind those that the group publishes. */
 export class GroupAnswers {
   readonly streams: readonly Stream[];
-  readonly #services: GroupServices;
+  readonly #services: MqttServices;
   readonly #entries: readonly AnswerStream[];
   /** What answers in the current stage, by the respond entry. */
   readonly #answering: (AnswerFeed | undefined)[] = [];
 
-  constructor(services: GroupServices, group: PublishGroup) {
+  constructor(services: MqttServices, group: PublishGroup) {
     const { publish, respond } = services.group;
     this.#services = services;
     this.#entries = respond.map((spec, entry) =>

@@ -26,7 +26,7 @@ import {
   WIRE_RECEIVED,
   WIRE_SENT,
 } from '../measure/series.ts';
-import type { GroupServices } from './group-services.ts';
+import type { MqttServices } from './group-services.ts';
 
 /** What follows from a connection's fate for the rest of the group. */
 export interface ConnectionListener {
@@ -39,7 +39,7 @@ export interface ConnectionListener {
 export class GroupConnections {
   readonly states: Uint8Array;
   readonly connector: Connector;
-  readonly #services: GroupServices;
+  readonly #services: MqttServices;
   readonly #clients: () => MqttClients;
   /** Null where no stage takes clients of the group over. */
   readonly #takeovers: () => TakeoverClients | null;
@@ -53,7 +53,7 @@ export class GroupConnections {
   #resumed = 0;
 
   constructor(
-    services: GroupServices,
+    services: MqttServices,
     clients: { readonly all: () => MqttClients; readonly takeovers: () => TakeoverClients | null },
     listener: ConnectionListener,
   ) {

@@ -1,5 +1,4 @@
 // Data path
-import type { Activity } from '@squall/core/plan';
 import { scheduleOf, spacingOf } from '@squall/core/schedule';
 import {
   FIRST_FAILURE_CODE,
@@ -36,9 +35,8 @@ import { tableWindow } from '../publish/table-window.ts';
 import { openRequests } from '../requests/open-requests.ts';
 import { GroupAnswers } from './group-answers.ts';
 import type { GroupConnections } from './group-connections.ts';
-import type { GroupServices } from './group-services.ts';
-
-export type PublishActivity = Extract<Activity, { kind: 'publish' }>;
+import type { PublishActivity } from './group-load.ts';
+import type { MqttServices } from './group-services.ts';
 
 /** Everything that one group publishes: its streams, their live stages, their in-flight messages. */
 export class GroupPublishing implements PublishGroup {
@@ -51,7 +49,7 @@ export class GroupPublishing implements PublishGroup {
   readonly kept: KeptMessages | null;
   readonly streams: readonly Stream[];
   readonly answers: GroupAnswers;
-  readonly #services: GroupServices;
+  readonly #services: MqttServices;
   readonly #clients: () => MqttClients;
   readonly #connections: Pick<GroupConnections, 'states' | 'describe' | 'onProtocolError'>;
   /** The shortest acknowledgement time-out of the streams: no entry can be late before it. */
@@ -63,7 +61,7 @@ export class GroupPublishing implements PublishGroup {
   readonly #runs: StageRun[] = [];
 
   constructor(
-    services: GroupServices,
+    services: MqttServices,
     clients: () => MqttClients,
     connections: Pick<GroupConnections, 'states' | 'describe' | 'onProtocolError'>,
   ) {
@@ -387,7 +385,7 @@ export class GroupPublishing implements PublishGroup {
 }
 
 /** Whether clients have a session that outlives their connections. */
-function keepsSession({ group, target }: GroupServices): boolean {
+function keepsSession({ group, target }: MqttServices): boolean {
   const { cleanStart, sessionExpiryS } = group.connect;
   if (cleanStart) return false;
   return target.version !== '5' || (sessionExpiryS !== null && sessionExpiryS > 0);

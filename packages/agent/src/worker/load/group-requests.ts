@@ -4,15 +4,15 @@ import { at, item } from '../element.ts';
 import { LATE_RESPONSES, STRAY_RESPONSES } from '../measure/series.ts';
 import { AnswerReader } from '../requests/answer-reader.ts';
 import type { GroupPublishing } from './group-publishing.ts';
-import type { GroupServices } from './group-services.ts';
+import type { MqttServices } from './group-services.ts';
 
 /** The answers that come to a group's requests. */
 export class GroupRequests {
-  readonly #services: GroupServices;
+  readonly #services: MqttServices;
   readonly #publishing: GroupPublishing;
   readonly #reader: AnswerReader;
 
-  constructor(services: GroupServices, publishing: GroupPublishing) {
+  constructor(services: MqttServices, publishing: GroupPublishing) {
     const { runHash, firstSubject, group, target } = services;
     this.#services = services;
     this.#publishing = publishing;

@@ -1,6 +1,7 @@
 import type { WorkerLedger } from '@squall/core/ledger/worker';
-import type { Group, MqttTarget, Plan } from '@squall/core/plan';
+import type { Group, MqttTarget, Plan, RocketmqTarget, Target } from '@squall/core/plan';
 import type { MqttClients, MqttClientsOptions } from '@squall/mqtt';
+import type { RocketmqClient } from '@squall/rocketmq';
 import type { ClientOrder } from '../clients/client-order.ts';
 import type { PeerClocks } from '../clients/peer-clocks.ts';
 import type { Moment } from '../clock.ts';
@@ -14,7 +15,7 @@ export interface GroupServices {
   readonly group: Group;
   /** Index of the group in the plan. */
   readonly groupIndex: number;
-  readonly target: MqttTarget;
+  readonly target: Target;
   readonly order: ClientOrder;
   readonly context: RenderContext;
   readonly files: PlanFiles;
@@ -27,10 +28,24 @@ export interface GroupServices {
   readonly peers: PeerClocks;
   /** Stamp index of the group's first publish stream, among all streams of the plan. */
   readonly firstSubject: number;
-  readonly createClients: (options: MqttClientsOptions) => MqttClients;
   readonly timeline: TimelineView;
   /** Something happened that the next tick should not wait for. */
   wake(): void;
+}
+
+/** The same, of a group that talks to MQTT brokers. */
+export interface MqttServices extends GroupServices {
+  readonly target: MqttTarget;
+  readonly createClients: (options: MqttClientsOptions) => MqttClients;
+}
+
+/** The same, of a group that talks to RocketMQ. */
+export interface RocketmqServices extends GroupServices {
+  readonly target: RocketmqTarget;
+  /** Shared by all groups of a worker that have the target. */
+  readonly client: RocketmqClient;
+  /** Whether it books what the sockets of the client's senders carry: one group of the target does. */
+  readonly booksWire: boolean;
 }
 
 /** What the parts of a group may know about where the run is. */

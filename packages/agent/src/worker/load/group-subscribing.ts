@@ -29,7 +29,7 @@ import {
 } from '../measure/reasons.ts';
 import { SUBSCRIBE_TIME, SUBSCRIBED, UNSUBSCRIBE_TIME, UNSUBSCRIBED } from '../measure/series.ts';
 import type { GroupConnections } from './group-connections.ts';
-import type { GroupServices } from './group-services.ts';
+import type { MqttServices } from './group-services.ts';
 
 /** Codes from here on refuse [MQTT-3.11.3]. */
 const FIRST_FAILURE_CODE = 0x80;
@@ -44,7 +44,7 @@ export interface RequestListener {
 
 /** The subscriptions of one group and what they receive. */
 export class GroupSubscribing {
-  readonly #services: GroupServices;
+  readonly #services: MqttServices;
   readonly #clients: () => MqttClients;
   readonly #connections: GroupConnections;
   readonly #entries: readonly SubscribeEntry[];
@@ -60,7 +60,7 @@ export class GroupSubscribing {
   readonly #askedUs = new Float64Array(1);
 
   constructor(
-    services: GroupServices,
+    services: MqttServices,
     clients: () => MqttClients,
     around: { readonly connections: GroupConnections; readonly listener: RequestListener },
   ) {

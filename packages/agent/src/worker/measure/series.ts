@@ -31,6 +31,7 @@ export const COUNTER_NAMES = [
   'arrived',
   'failovers',
   'tls_resumed',
+  'stored',
 ] as const satisfies readonly MetricName[];
 
 export const CONNECT_ATTEMPTS = 0;
@@ -59,6 +60,7 @@ export const STRAY_RESPONSES = 22;
 export const ARRIVED = 23;
 export const FAILOVERS = 24;
 export const TLS_RESUMED = 25;
+export const STORED = 26;
 
 export const TIME_NAMES = [
   'connect_time',
@@ -71,6 +73,8 @@ export const TIME_NAMES = [
   'recovery_time',
   'unsubscribe_time',
   'response_time',
+  'born_time',
+  'stored_time',
 ] as const satisfies readonly MetricName[];
 
 export const CONNECT_TIME = 0;
@@ -83,29 +87,37 @@ export const DELIVERY_TIME = 6;
 export const RECOVERY_TIME = 7;
 export const UNSUBSCRIBE_TIME = 8;
 export const RESPONSE_TIME = 9;
+export const BORN_TIME = 10;
+export const STORED_TIME = 11;
 
 export const GAUGE_NAMES = [
   'connections',
   'inflight',
   'backlog',
+  'lag',
 ] as const satisfies readonly MetricName[];
 
 export const CONNECTIONS = 0;
 export const INFLIGHT = 1;
 export const BACKLOG = 2;
+export const LAG = 3;
 
 /** Metrics with a reason. */
 export type FailureMetric =
   | 'answer_failed'
   | 'connect_failed'
+  | 'consume_failed'
   | 'disconnected'
   | 'dropped'
+  | 'offset_faults'
   | 'protocol_errors'
   | 'publish_failed'
   | 'request_failed'
   | 'subscribe_failed'
   | 'taken_over'
   | 'takeover_failed'
+  | 'transactions'
+  | 'unconfirmed'
   | 'unfinished'
   | 'unsubscribe_failed';
 

@@ -1,5 +1,5 @@
 import { item } from '../element.ts';
-import type { GroupServices } from '../load/group-services.ts';
+import type { MqttServices } from '../load/group-services.ts';
 import { asRequests } from '../requests/request-source.ts';
 import { MessageSource } from './message-source.ts';
 import type { PublishGroup } from './publish-group.ts';
@@ -8,7 +8,7 @@ import { Stream } from './stream.ts';
 /** Stream `index` of a group's `publish`, with what makes its messages. */
 export function publishStream(
   index: number,
-  { services, group }: { readonly services: GroupServices; readonly group: PublishGroup },
+  { services, group }: { readonly services: MqttServices; readonly group: PublishGroup },
 ): Stream {
   const { order, context, files, firstSubject, runHash, clockDomain, moment } = services;
   const spec = item(services.group.publish, index);

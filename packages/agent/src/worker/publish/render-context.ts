@@ -1,11 +1,11 @@
 import { AddressSpread, type GroupRows } from '@squall/core/partition';
-import type { Group, MqttTarget } from '@squall/core/plan';
+import type { Group, Target } from '@squall/core/plan';
 import type { TemplateContext } from '@squall/core/template';
 import { ClientRows } from './client-rows.ts';
 
 export interface RenderOptions {
   readonly group: Group;
-  readonly target: MqttTarget;
+  readonly target: Target;
   readonly shortRun: string;
   readonly secrets: Readonly<Record<string, string>>;
   readonly vars: Readonly<Record<string, string>>;
@@ -32,7 +32,10 @@ export class RenderContext implements TemplateContext {
 
   constructor(options: RenderOptions) {
     const { group, target, rows = null } = options;
-    this.#spread = new AddressSpread(target.spread, target.urls.length, group.clients);
+    this.#spread =
+      target.protocol === 'mqtt'
+        ? new AddressSpread(target.spread, target.urls.length, group.clients)
+        : new AddressSpread('first', 1, group.clients);
     this.clients = group.clients;
     this.run = options.shortRun;
     this.group = group.name;

@@ -2,7 +2,7 @@ import type { PublishStream, RespondSpec } from '@squall/core/plan';
 import { MessageSource } from '../publish/message-source.ts';
 import type { PublishGroup } from '../publish/publish-group.ts';
 import { Stream } from '../publish/stream.ts';
-import type { GroupServices } from '../load/group-services.ts';
+import type { MqttServices } from '../load/group-services.ts';
 import { AnswerSource } from './answer-source.ts';
 
 /** After it an answer without acknowledgement counts as failed, µs. */
@@ -19,7 +19,7 @@ export interface AnswerStream {
 export function answerStream(
   spec: RespondSpec,
   index: number,
-  { services, group }: { readonly services: GroupServices; readonly group: PublishGroup },
+  { services, group }: { readonly services: MqttServices; readonly group: PublishGroup },
 ): AnswerStream {
   const { order, context, files, runHash, clockDomain, moment } = services;
   const inner = new MessageSource({

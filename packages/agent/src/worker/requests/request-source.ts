@@ -6,7 +6,7 @@ import { encodePublishProperties, type PublishMessage } from '@squall/mqtt';
 import type { ClientOrder } from '../clients/client-order.ts';
 import { type Moment, momentOf } from '../clock.ts';
 import { at } from '../element.ts';
-import type { GroupServices } from '../load/group-services.ts';
+import type { MqttServices } from '../load/group-services.ts';
 import type { MessageMaker } from '../publish/message-maker.ts';
 import type { MessagePlace } from '../publish/message-source.ts';
 
@@ -98,7 +98,7 @@ class RequestSource implements MessageMaker {
 export function asRequests(
   messages: MessageMaker,
   { request }: PublishStream,
-  { services, stamp }: { readonly services: GroupServices; readonly stamp: StampConstants },
+  { services, stamp }: { readonly services: MqttServices; readonly stamp: StampConstants },
 ): MessageMaker {
   const { order, context, moment, target } = services;
   if (request === null || target.version !== '5') return messages;

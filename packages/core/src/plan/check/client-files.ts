@@ -1,7 +1,7 @@
 import { AddressSpread } from '../../partition/index.ts';
 import { compileTemplate, type Template } from '../../template/index.ts';
 import type { NormalContext } from '../normal/context.ts';
-import type { Group, MqttTarget, Plan } from '../plan.ts';
+import type { Group, Plan, Target } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
 import { clientContext } from './client-context.ts';
 
@@ -24,12 +24,13 @@ export function checkClientFiles(
 
 interface Place {
   readonly groups: readonly Group[];
-  readonly target: MqttTarget;
+  readonly target: Target;
   readonly path: PlanPath;
   readonly context: NormalContext;
 }
 
 function checkTemplate(template: Template, { groups, target, path, context }: Place): void {
+  if (target.protocol !== 'mqtt') return;
   for (const group of groups) {
     if (group.target !== target.name || !isKnown(template, group)) continue;
     const spread = new AddressSpread(target.spread, target.urls.length, group.clients);

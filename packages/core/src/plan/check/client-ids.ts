@@ -3,7 +3,7 @@ import { compileTemplate, type Template, type TemplatePart } from '../../templat
 import { MAX_RENDERED_IDS } from '../limits.ts';
 import type { CsvTable } from '../files/csv.ts';
 import type { NormalContext } from '../normal/context.ts';
-import type { Group, MqttTarget, Plan } from '../plan.ts';
+import type { Group, MqttTarget, Plan, Target } from '../plan.ts';
 import type { Findings } from '../problem.ts';
 import { warnOfLongIds } from './client-id-length.ts';
 
@@ -30,7 +30,7 @@ export function checkClientIds(
   const { findings, tables } = context;
   const brokers = new Map<string, Group[]>();
   for (const group of groups) {
-    const target = targets[group.target];
+    const target = mqttOnly(targets[group.target]);
     checkStable(group, target, findings);
     warnOfLongIds(group, target, findings);
     for (const broker of addresses(target)) {
@@ -43,9 +43,16 @@ export function checkClientIds(
     const key = together.map(({ name }) => name).join();
     if (looked.has(key)) continue;
     looked.add(key);
-    const all = together.map((group) => identitiesOf(group, targets[group.target], tables));
+    const all = together.map((group) =>
+      identitiesOf(group, mqttOnly(targets[group.target]), tables),
+    );
     checkTogether(all, { findings, told });
   }
+}
+
+/** Brokers of RocketMQ know members of groups by ids that workers make themselves. */
+function mqttOnly(target: Target | undefined): MqttTarget | undefined {
+  return target?.protocol === 'mqtt' ? target : undefined;
 }
 
 function identitiesOf(

@@ -12,6 +12,8 @@ type Spec = StageFile['run'][string];
 
 export interface ActivityPlace {
   readonly group: Group;
+  /** Whether the group talks to RocketMQ. */
+  readonly isRocketmq: boolean;
   /** Length of the stage, µs; null where it ends otherwise. */
   readonly stageUs: number | null;
   readonly path: PlanPath;
@@ -29,6 +31,7 @@ const WORDS = [
   'wake',
   'takeover',
   'churn',
+  'consume',
   'idle',
 ];
 const SHAPES: ReadonlySet<string> = new Set(['ramp', 'steps', 'spike']);
@@ -71,9 +74,8 @@ function activitiesOf(word: string, file: Partial<ActivityFile>, place: Activity
   switch (verb) {
     case 'subscribe':
     case 'unsubscribe':
-      return entryIndexes(group.subscribe, { verb, of: 'subscribe', entry, place }).map(
-        (index) => ({ kind: verb, entry: index }),
-      );
+    case 'consume':
+      return subscribeEntries(verb, entry, place).map((index) => ({ kind: verb, entry: index }));
     case 'respond':
       return entryIndexes(group.respond, { verb, of: verb, entry, place }).map((index) => ({
         kind: verb,
@@ -83,7 +85,29 @@ function activitiesOf(word: string, file: Partial<ActivityFile>, place: Activity
       return publishActivities(entry, file[word] ?? {}, place);
   }
   if (entry !== undefined) return unknownActivity(word, place);
+  if (verb !== 'connect' && isConnectionWord(verb) && place.isRocketmq) {
+    return refused(verb, place);
+  }
   return isConnectionWord(verb) ? normaliseConnection(verb, file, place) : [{ kind: 'idle' }];
+}
+
+/** Entries that subscribe, or consume: a group has one kind of them only. */
+function subscribeEntries(
+  verb: 'subscribe' | 'unsubscribe' | 'consume',
+  entry: string | undefined,
+  place: ActivityPlace,
+): number[] {
+  const consumes = verb === 'consume';
+  const entries = place.group.subscribe.filter((each) => (each.consume !== undefined) === consumes);
+  return entryIndexes(entries, { verb, of: consumes ? 'consume' : 'subscribe', entry, place });
+}
+
+function refused(verb: string, { path, context }: ActivityPlace): Activity[] {
+  context.findings.error(path, `${verb} of RocketMQ clients is not supported by this version`, {
+    code: 'SQ_UNSUPPORTED',
+    atKey: true,
+  });
+  return [];
 }
 
 function publishActivities(
@@ -202,6 +226,7 @@ function keyOf(activity: Activity): string {
     case 'publish':
       return `publish ${activity.stream}`;
     case 'subscribe':
+    case 'consume':
     case 'unsubscribe':
       return `subscribe ${activity.entry}`;
     case 'respond':

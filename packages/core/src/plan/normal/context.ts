@@ -28,6 +28,10 @@ export interface GroupPlace {
 export interface TargetFacts {
   readonly name: string;
   /** Null where the target itself is wrong. */
+  readonly protocol: 'mqtt' | 'rocketmq' | null;
+  /** Of RocketMQ: it stands before topics and groups. */
+  readonly namespace: string | null;
+  /** Null where the target itself is wrong, or speaks another protocol. */
   readonly version: MqttVersion | null;
 }
 

@@ -1,6 +1,6 @@
 import { nearest } from '../../text/nearest.ts';
 import { MAX_ENTRIES, MAX_GROUPS } from '../limits.ts';
-import type { CsvSpec, Group, MqttTarget } from '../plan.ts';
+import type { CsvSpec, Group, Target } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
 import { parseCsv } from '../files/csv.ts';
 import type { GroupFile, PlanFile } from '../schema/plan-file.ts';
@@ -8,17 +8,18 @@ import { normaliseConnect } from './connect.ts';
 import type { GroupPlace, NormalContext, TargetFacts } from './context.ts';
 import { inside } from './context.ts';
 import { checkIdentifiers, normaliseResponder, normaliseSubscription } from './entries.ts';
+import { checkProtocol, normaliseConsume } from './rocketmq.ts';
 import { normaliseStream } from './streams.ts';
 
 interface Scene {
   readonly file: PlanFile;
-  readonly targets: Readonly<Record<string, MqttTarget>>;
+  readonly targets: Readonly<Record<string, Target>>;
   readonly context: NormalContext;
 }
 
 export function normaliseGroups(
   file: PlanFile,
-  targets: Readonly<Record<string, MqttTarget>>,
+  targets: Readonly<Record<string, Target>>,
   context: NormalContext,
 ): Group[] {
   const groups = Object.entries(file.groups).map(([name, group]) =>
@@ -57,12 +58,18 @@ function normaliseGroup(name: string, group: GroupFile, scene: Scene): Group {
   const place: GroupPlace = {
     path,
     context,
-    target: factsOf(group.target, targets),
+    target: factsOf(group.target, { file, targets }),
   };
+  checkProtocol(group, place);
   const at = (more: PlanPath): GroupPlace => inside(place, ...more);
-  const subscribe = entriesOf(group.subscribe, 'subscribe', place).map(({ entry, steps }, index) =>
-    normaliseSubscription(entry, { group: name, index }, at(steps)),
-  );
+  const subscribe = [
+    ...entriesOf(group.subscribe, 'subscribe', place).map(({ entry, steps }, index) =>
+      normaliseSubscription(entry, { group: name, index }, at(steps)),
+    ),
+    ...entriesOf(group.consume, 'consume', place).map(({ entry, steps }) =>
+      normaliseConsume(entry, name, at(steps)),
+    ),
+  ];
   checkIdentifiers(subscribe, place);
   return {
     name,
@@ -85,10 +92,16 @@ function normaliseGroup(name: string, group: GroupFile, scene: Scene): Group {
 }
 
 /** A target that the schema has found wrong has no addresses here, and its version is not known. */
-function factsOf(name: string, targets: Readonly<Record<string, MqttTarget>>): TargetFacts {
+function factsOf(name: string, { file, targets }: Pick<Scene, 'file' | 'targets'>): TargetFacts {
   const target = Object.hasOwn(targets, name) ? targets[name] : undefined;
+  if (target?.protocol === 'rocketmq') {
+    const own = file.targets[name];
+    const namespace = own?.protocol === 'rocketmq' ? (own.namespace ?? null) : null;
+    return { name, protocol: 'rocketmq', version: null, namespace };
+  }
   const known = target !== undefined && target.urls.length > 0;
-  return { name, version: known ? target.version : null };
+  const version = known ? target.version : null;
+  return { name, protocol: known ? 'mqtt' : null, version, namespace: null };
 }
 
 function checkTarget(

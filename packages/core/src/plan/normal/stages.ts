@@ -29,7 +29,7 @@ export function normaliseStages(
       });
     }
     names.add(stage.name);
-    const run = normaliseRun(stage, groups, { path: [...path, 'run'], context });
+    const run = normaliseRun(stage, { file, groups }, { path: [...path, 'run'], context });
     checkShapes({ stage, run, groups }, [...path, 'run'], context);
     const until = normaliseUntil(stage, groups, { path: [...path, 'until'], context });
     checkEnds({ stage, run, groups }, path, context);
@@ -132,7 +132,11 @@ interface At {
   readonly context: NormalContext;
 }
 
-function normaliseRun(stage: StageFile, groups: readonly Group[], { path, context }: At) {
+function normaliseRun(
+  stage: StageFile,
+  { file, groups }: { readonly file: PlanFile; readonly groups: readonly Group[] },
+  { path, context }: At,
+) {
   const work: StageWork[] = [];
   for (const [name, spec] of Object.entries(stage.run)) {
     const index = groups.findIndex((group) => group.name === name);
@@ -147,7 +151,8 @@ function normaliseRun(stage: StageFile, groups: readonly Group[], { path, contex
       continue;
     }
     if (context.unsound?.has(name)) continue;
-    const at = { group, stageUs: stage.for ?? null, path: [...path, name], context };
+    const isRocketmq = file.targets[group.target]?.protocol === 'rocketmq';
+    const at = { group, isRocketmq, stageUs: stage.for ?? null, path: [...path, name], context };
     work.push({ group: index, activities: normaliseActivities(spec, at) });
   }
   return work;

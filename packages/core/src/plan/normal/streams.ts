@@ -10,6 +10,7 @@ import { checkSpacing, normalisePace } from './paces.ts';
 import { normalisePayload, payloadBytes, stampsIn } from './payloads.ts';
 import { normaliseProperties, secondsOf } from './properties.ts';
 import { qosOf } from './qos.ts';
+import { checkStreamWords, inNamespace, normaliseRocketmqPublish } from './rocketmq.ts';
 import { normaliseTopic } from './topics.ts';
 
 /** In-flight window of a client where the plan does not say. */
@@ -40,15 +41,17 @@ export function normaliseStream(
     path: [...path, 'topic'],
     context,
   });
-  checkSize(payload, streamTopics({ topic }), place);
+  if (place.target.protocol !== 'rocketmq') checkSize(payload, streamTopics({ topic }), place);
+  checkStreamWords(stream, place);
+  const rocketmq = normaliseRocketmqPublish(stream, { pace, payload, topic }, place);
   needs5(place, 'properties', stream.properties);
   needs5(place, 'topicAlias', stream.topicAlias === false ? undefined : stream.topicAlias);
   needs5(place, 'expiry', stream.expiry);
   return {
     name,
     subject: name === null ? group : `${group}.${name}`,
-    topic,
-    qos: qosOf(stream.qos),
+    topic: typeof topic === 'string' ? inNamespace(topic, place) : topic,
+    qos: rocketmq === undefined ? qosOf(stream.qos) : stream.oneway === true ? 0 : 1,
     retain: stream.retain,
     payload,
     pace,
@@ -61,8 +64,9 @@ export function normaliseStream(
     verify: normaliseVerify(stream, payload, place),
     expiryS: secondsOf(stream.expiry, [...path, 'expiry'], context),
     topicAlias: aliasesOf(stream.topicAlias),
-    properties: normaliseProperties(stream.properties),
+    properties: rocketmq === undefined ? normaliseProperties(stream.properties) : null,
     request: normaliseRequest(stream.request, inside(place, 'request'), { stream, payload }),
+    ...(rocketmq !== undefined && { rocketmq }),
   };
 }
 

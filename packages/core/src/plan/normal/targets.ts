@@ -1,19 +1,21 @@
-import type { BrokerUrl, MqttTarget, TlsSpec, WsSpec } from '../plan.ts';
+import type { BrokerUrl, Target, TlsSpec, WsSpec } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
 import type { PlanFile } from '../schema/plan-file.ts';
 import type { NormalContext } from './context.ts';
+import { normaliseRocketmqTarget } from './rocketmq-targets.ts';
+import { normaliseTls, PLAIN_TLS } from './tls.ts';
 
 type TargetFile = Extract<PlanFile['targets'][string], { protocol: 'mqtt' }>;
 
-export function normaliseTargets(
-  file: PlanFile,
-  context: NormalContext,
-): Record<string, MqttTarget> {
-  const targets: [string, MqttTarget][] = [];
+export function normaliseTargets(file: PlanFile, context: NormalContext): Record<string, Target> {
+  const targets: [string, Target][] = [];
   for (const [name, target] of Object.entries(file.targets)) {
-    // The schema has refused every other protocol and version already.
-    if (target.protocol !== 'mqtt') continue;
-    const at: Place = { target, path: ['targets', name], context };
+    const path = ['targets', name];
+    if (target.protocol === 'rocketmq') {
+      targets.push([name, normaliseRocketmqTarget(name, target, { path, context })]);
+      continue;
+    }
+    const at: Place = { target, path, context };
     targets.push([
       name,
       {
@@ -22,7 +24,7 @@ export function normaliseTargets(
         urls: target.urls,
         version: target.version,
         spread: target.spread,
-        tls: normaliseTls(at),
+        tls: tlsOf(at),
         ws: normaliseWs(at),
       },
     ]);
@@ -36,40 +38,17 @@ interface Place {
   readonly context: NormalContext;
 }
 
-function normaliseTls({ target, path, context }: Place): TlsSpec | null {
+function tlsOf(at: Place): TlsSpec | null {
+  const { target, path, context } = at;
   const { tls, urls } = target;
-  const secured = urls.some(isSecured);
-  if (!secured) {
-    if (tls !== undefined) {
-      context.findings.error([...path, 'tls'], 'none of the addresses has TLS', {
-        hint: 'write mqtts:// or wss://',
-        atKey: true,
-      });
-    }
-    return null;
+  if (urls.some(isSecured)) return tls === undefined ? PLAIN_TLS : normaliseTls(tls, at);
+  if (tls !== undefined) {
+    context.findings.error([...path, 'tls'], 'none of the addresses has TLS', {
+      hint: 'write mqtts:// or wss://',
+      atKey: true,
+    });
   }
-  if (tls === undefined) return tlsSpec({ verify: true, resume: true });
-  const { ca, cert, key } = tls;
-  if ((cert === undefined) !== (key === undefined)) {
-    const given = cert === undefined ? 'key' : 'cert';
-    const message = 'a client certificate needs both cert and key';
-    context.findings.error([...path, 'tls', given], message, { atKey: true });
-  }
-  if (ca !== undefined) readAuthority(ca, [...path, 'tls', 'ca'], context);
-  return tlsSpec(tls);
-}
-
-function tlsSpec(tls: NonNullable<TargetFile['tls']>): TlsSpec {
-  return {
-    ca: tls.ca ?? null,
-    cert: tls.cert ?? null,
-    key: tls.key ?? null,
-    servername: tls.servername ?? null,
-    verify: tls.verify,
-    minVersion: tls.minVersion ?? null,
-    alpn: tls.alpn ?? [],
-    resume: tls.resume,
-  };
+  return null;
 }
 
 function normaliseWs({ target, path, context }: Place): WsSpec | null {
@@ -86,14 +65,6 @@ function normaliseWs({ target, path, context }: Place): WsSpec | null {
     });
   }
   return null;
-}
-
-function readAuthority(name: string, path: PlanPath, { files, findings }: NormalContext): void {
-  if (name.includes('{{')) {
-    findings.error(path, 'the certificates to trust are the same for all clients');
-  } else {
-    files.read(name, path);
-  }
 }
 
 function isSecured({ scheme }: BrokerUrl): boolean {

@@ -3,17 +3,8 @@ import { MAX_SOURCE_ADDRESSES } from '../limits.ts';
 import { MAX_CLIENTS } from '../../schedule/index.ts';
 import { z } from 'zod';
 import { connect } from './connect.ts';
-import {
-  addFault,
-  choice,
-  count,
-  flag,
-  name,
-  notYet,
-  oneOrMore,
-  plainText,
-  strictMap,
-} from './leaves.ts';
+import { consume } from './consume.ts';
+import { addFault, count, flag, name, oneOrMore, plainText, strictMap } from './leaves.ts';
 import { publish } from './publish.ts';
 import { respond, subscribe } from './subscribe.ts';
 import { fileTemplate, identityTemplate } from './templates.ts';
@@ -27,18 +18,6 @@ const clients = z.union([
     scale: flag().prefault(true).describe('`false`: `--scale` leaves the count alone.'),
   }),
 ]);
-
-const consume = strictMap({
-  name: name().optional().describe('Name of the entry; needed in a list of several.'),
-  topic: plainText().describe('Topic.'),
-  group: plainText().describe('Consumer group.'),
-  tags: oneOrMore(plainText()).optional().describe('Tags to take.'),
-  sql: plainText().optional().describe('SQL filter.'),
-  from: choice(['first', 'last', 'committed']).optional().describe('Where to begin.'),
-  batch: count().optional().describe('Messages a pull.'),
-  ordering: choice(['concurrent', 'orderly']).optional().describe('Order of consumption.'),
-  broadcast: flag().optional().describe('Every consumer gets every message.'),
-});
 
 const sourceAddress = plainText(64).superRefine((text, context) => {
   if (isIpAddress(text)) return;
@@ -81,7 +60,7 @@ export const group = strictMap({
   respond: oneOrMore(respond)
     .optional()
     .describe('What clients answer: one entry, or a list of named ones.'),
-  consume: notYet(oneOrMore(consume), 'consume is')
+  consume: oneOrMore(consume)
     .optional()
-    .describe('What clients consume (RocketMQ).'),
+    .describe('What clients consume (RocketMQ): one entry, or a list of named ones.'),
 });

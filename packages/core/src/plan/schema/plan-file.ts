@@ -186,6 +186,7 @@ export type PlanFile = z.output<typeof planFile>;
 export type GroupFile = PlanFile['groups'][string];
 export type PublishFile = Exclude<NonNullable<GroupFile['publish']>, readonly unknown[]>;
 export type SubscribeFile = Exclude<NonNullable<GroupFile['subscribe']>, readonly unknown[]>;
+export type ConsumeFile = Exclude<NonNullable<GroupFile['consume']>, readonly unknown[]>;
 export type RespondFile = Exclude<NonNullable<GroupFile['respond']>, readonly unknown[]>;
 export type StageFile = PlanFile['stages'][number];
 export type LimitsFile = PlanFile['limits'];

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { MAX_IN_FLIGHT, MAX_TOPIC_WEIGHT, MAX_TOPICS } from '../limits.ts';
-import { choice, count, flag, name, someDuration, strictMap } from './leaves.ts';
+import { MAX_BATCH, MAX_IN_FLIGHT, MAX_TOPIC_WEIGHT, MAX_TOPICS } from '../limits.ts';
+import { choice, count, flag, name, share, size, someDuration, strictMap } from './leaves.ts';
 import { interval, messageProperties, qos } from './messages.ts';
 import { paceWords } from './paces.ts';
 import { payload } from './payloads.ts';
-import { clientTopicTemplate, fileTemplate, topicTemplate } from './templates.ts';
+import { clientTopicTemplate, fileTemplate, propertyTemplate, topicTemplate } from './templates.ts';
 
 const weightedTopic = strictMap({
   topic: topicTemplate().describe('Topic, a template.'),
@@ -88,6 +88,39 @@ export const publish = strictMap({
       'Topic aliases that a client uses, as far as the broker lets it; `true`: as many (MQTT 5).',
     ),
   expiry: interval().optional().describe('Expiry of messages, whole seconds (MQTT 5).'),
+  batch: count({ min: 1, max: MAX_BATCH, range: `1 to ${MAX_BATCH}` })
+    .optional()
+    .describe('Messages of a client in one request (RocketMQ); 1 by default.'),
+  keys: propertyTemplate().optional().describe('Keys of messages, a template (RocketMQ).'),
+  tags: propertyTemplate().optional().describe('Tag of messages, a template (RocketMQ).'),
+  delayLevel: count({ min: 1, max: 18, range: '1 to 18' })
+    .optional()
+    .describe(
+      'Level of delay, 1 (1 s) to 18 (2 h), after which messages are delivered (RocketMQ).',
+    ),
+  shardingKey: propertyTemplate()
+    .optional()
+    .describe('Key that chooses the queue, a template; by turn without it (RocketMQ).'),
+  ordered: flag()
+    .optional()
+    .describe('One message at a time on a queue, so that it keeps their order (RocketMQ).'),
+  queue: count({ min: 0, max: 65_535, range: '0 to 65535' })
+    .optional()
+    .describe('The one queue of each broker that is written to (RocketMQ).'),
+  compress: size()
+    .optional()
+    .describe('Bodies of so many bytes and more are compressed (RocketMQ).'),
+  oneway: flag()
+    .optional()
+    .describe('No answer is asked for: such messages count as QoS 0 (RocketMQ).'),
+  transaction: strictMap({
+    rollback: share().prefault('0%').describe('Share of half messages that are rolled back.'),
+    unknown: share()
+      .prefault('0%')
+      .describe('Share that is left open until the broker asks; it is committed then.'),
+  })
+    .optional()
+    .describe('Half messages that are committed, but for these shares (RocketMQ).'),
   request: request
     .optional()
     .describe(

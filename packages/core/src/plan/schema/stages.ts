@@ -7,7 +7,6 @@ import {
   flag,
   name,
   named,
-  notYet,
   plainText,
   rate,
   rateOrMax,
@@ -94,39 +93,27 @@ const activityMap = z
       .describe('Connect again by the same client id while the old connection lives.'),
     churn: churn.optional().describe('Connect at a rate, stay, and disconnect, again and again.'),
     idle: nothing.optional().describe('Do nothing new.'),
-    consume: notYet(z.unknown(), 'consume is').optional().describe('Consume (RocketMQ).'),
+    consume: nothing.optional().describe('Consume (RocketMQ).'),
     ...shapeWords,
   })
   .catchall(z.union([z.null(), publishOverride]));
 
-const activityName = z
-  .string()
-  .superRefine((text, context) => {
-    if (/^consume(\.|$)/.test(text)) notYetWord('consume', context);
-  })
-  .meta({
-    examples: [
-      'connect',
-      'subscribe',
-      'publish',
-      'publish.heartbeat',
-      'respond',
-      'unsubscribe',
-      'disconnect',
-      'sleep',
-      'wake',
-      'takeover',
-      'idle',
-    ],
-  });
-
-function notYetWord(word: string, context: z.core.$RefinementCtx): void {
-  context.addIssue({
-    code: 'custom',
-    message: `${word} is not supported by this version`,
-    params: { code: 'SQ_UNSUPPORTED' },
-  });
-}
+const activityName = z.string().meta({
+  examples: [
+    'connect',
+    'subscribe',
+    'publish',
+    'publish.heartbeat',
+    'respond',
+    'unsubscribe',
+    'disconnect',
+    'sleep',
+    'wake',
+    'takeover',
+    'consume',
+    'idle',
+  ],
+});
 
 const oneActivity = z.union([activityName, activityMap]);
 
@@ -137,7 +124,7 @@ export const stage = strictMap({
   run: named(activities)
     .prefault({})
     .describe(
-      'What each group does: a word (`connect`, `subscribe`, `publish`, `publish.stream`, `respond`, `unsubscribe`, `disconnect`, `sleep`, `wake`, `takeover`, `idle`), a list of them, or a map with overrides such as `{ publish: { rate: 500/s } }`. `{ ramp: … }`, `{ steps: … }` and `{ spike: … }` alone are the pace of the group’s one stream. A group that is not named starts nothing new.',
+      'What each group does: a word (`connect`, `subscribe`, `publish`, `publish.stream`, `respond`, `unsubscribe`, `disconnect`, `sleep`, `wake`, `takeover`, `consume`, `idle`), a list of them, or a map with overrides such as `{ publish: { rate: 500/s } }`. `{ ramp: … }`, `{ steps: … }` and `{ spike: … }` alone are the pace of the group’s one stream. A group that is not named starts nothing new.',
     ),
   for: someDuration().optional().describe('Length of the stage, counted from its clock.'),
   until: plainText()

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isFault, parseBrokerUrl } from '../broker-url.ts';
 import type { BrokerUrl } from '../plan.ts';
 import { MAX_ALPN, MAX_URLS } from '../limits.ts';
-import { addFault, choice, count, flag, notYet, plainText, strictMap } from './leaves.ts';
+import { addFault, choice, count, flag, plainText, strictMap } from './leaves.ts';
 import { clientTemplate, fileTemplate } from './templates.ts';
 
 const tls = strictMap({
@@ -75,24 +75,52 @@ const mqttTarget = strictMap({
     ),
 });
 
-const rocketmqTarget = notYet(
-  strictMap({
-    protocol: z.literal('rocketmq').describe('The protocol of the brokers.'),
-    nameServers: z.array(plainText()).min(1).describe('Addresses of the name servers, host:port.'),
-    acl: strictMap({
-      accessKey: plainText().describe('Access key.'),
-      secretKey: plainText().describe('Secret key; write it as {{env.NAME}}.'),
-    })
-      .optional()
-      .describe('Credentials.'),
-    tls: tls.optional().describe('TLS of the connections.'),
-    namespace: plainText().optional().describe('Namespace of topics and groups.'),
-    connections: count({ min: 1, max: 1_024, range: '1 to 1024' })
-      .prefault(1)
-      .describe('Connections a worker and broker; all senders of a worker share them.'),
-  }),
-  'protocol rocketmq is',
-);
+const nameServer = z
+  .string()
+  .superRefine((text, context) => {
+    const port = Number(
+      /^[^\s:/;,]+:(\d{1,5})$/.exec(text)?.[1] ?? /^\[[0-9a-fA-F:]+\]:(\d{1,5})$/.exec(text)?.[1],
+    );
+    if (port >= 1 && port <= 65_535) return;
+    addFault(context, {
+      message: `"${text.slice(0, 80)}" is no address of a name server`,
+      hint: 'write host:port, such as 127.0.0.1:9876; several as a list',
+    });
+  })
+  .meta({ 'x-example': '127.0.0.1:9876' });
+
+const rocketmqTarget = strictMap({
+  protocol: z.literal('rocketmq').describe('The protocol of the brokers.'),
+  nameServers: z
+    .array(nameServer)
+    .min(1)
+    .max(MAX_URLS)
+    .describe(
+      'Addresses of the name servers, `host:port`; one that does not answer is passed over.',
+    ),
+  acl: strictMap({
+    accessKey: clientTemplate().describe('Access key, a template.'),
+    secretKey: clientTemplate().describe(
+      'Secret key, a template: {{env.NAME}} keeps it out of reports.',
+    ),
+  })
+    .optional()
+    .describe('The account; ACL 1.0 and 2.0 are signed alike.'),
+  tls: tls.optional().describe('TLS of the connections.'),
+  namespace: plainText(64).optional().describe('Namespace of topics and groups.'),
+  connections: count({ min: 1, max: 1_024, range: '1 to 1024' })
+    .prefault(1)
+    .describe('Connections a worker and broker; all senders of a worker share them.'),
+  create: strictMap({
+    queues: count({ min: 1, max: 1_024, range: '1 to 1024' })
+      .prefault(8)
+      .describe('Queues of a topic on each broker.'),
+  })
+    .optional()
+    .describe(
+      'Topics and groups of the plan are made where they are missing; the account must be allowed to.',
+    ),
+});
 
 /** A token (RFC 9110, 5.6.2) that is not written by the client of the WebSocket itself. */
 function checkHeaderName(name: string, context: z.core.$RefinementCtx): void {

@@ -1,8 +1,12 @@
 import { connectAsync } from 'mqtt';
 import { describe, expect } from 'vitest';
 import { brokerTest as test } from '../fixtures/broker-test.ts';
+import { mochiMissing, startMochi } from '../fixtures/brokers/mochi.ts';
 import { until } from '../fixtures/process.ts';
 import { reportOf } from '../fixtures/squall.ts';
+
+/** Its duration and broker are variables. */
+const TAKEOVER = 'plans/recipes/takeover.yaml';
 
 /** A ramp, churn, a storm of clean sessions under load, and who asks and answers, side by side. */
 function fleetPlan(url: string): Record<string, unknown> {
@@ -67,7 +71,7 @@ function fleetPlan(url: string): Record<string, unknown> {
   };
 }
 
-describe('load shapes', { timeout: 90_000 }, () => {
+describe.concurrent('load shapes', { timeout: 90_000 }, () => {
   test('come to the same over several agents, as the broker’s other client sees it, too', async ({
     broker,
     workspace,
@@ -105,5 +109,22 @@ describe('load shapes', { timeout: 90_000 }, () => {
     }).catch(() => undefined);
     await listener.endAsync(true);
     expect(seen()).toEqual(sent);
+  });
+
+  test('a takeover is ended by the broker’s own word in MQTT 5', async ({ workspace, skip }) => {
+    const missing = await mochiMissing();
+    if (missing !== null) skip(missing);
+    const mochi = await startMochi();
+    try {
+      const vars = [`broker=mqtt://127.0.0.1:${mochi.port}`, 'duration=2s'];
+      const args = vars.flatMap((each) => ['--var', each]);
+      const report = reportOf(await workspace.run([TAKEOVER, ...args]));
+      expect(report.verdict).toBe('pass');
+      expect(report.groups['devices']?.reasons['taken_over']).toEqual({
+        'disconnected by broker: session taken over (0x8e)': 10,
+      });
+    } finally {
+      await mochi.dispose();
+    }
   });
 });

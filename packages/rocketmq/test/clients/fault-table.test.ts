@@ -374,7 +374,7 @@ describe('routes and name servers', () => {
     const other = await FaultBroker.start('other');
     other.queues = 1;
     broker.peers.push(other);
-    const outcomes: { readonly broker: string; readonly outcome: number }[] = [];
+    const outcomes: { readonly broker: string; readonly outcome: Outcome }[] = [];
     const producer = await client.produce(
       { topic: TOPIC, group: 'pg', timeoutMs: 500, firstQueue: 0 },
       {

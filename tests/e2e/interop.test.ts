@@ -15,7 +15,7 @@ const LACKS: Readonly<Record<string, Readonly<Record<string, string>>>> = lacks;
 /** `ci.json`: features by `broker@version`. */
 const CI: Readonly<Record<string, readonly string[]>> = ci;
 
-describe.each(BROKERS)('$id', (make) => {
+describe.each(BROKERS.map((make) => [make.id, make] as const))('%s', (_id, make) => {
   let missing: string | null = null;
   let broker: TestBroker | null = null;
 

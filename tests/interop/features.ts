@@ -476,6 +476,77 @@ const WEB_SOCKET: Feature = {
   },
 };
 
+const IDENTIFIERS: Feature = {
+  id: 'identifiers',
+  title: 'subscription identifiers: overlapping subscriptions told apart',
+  versions: V5,
+  groups: () => ({
+    'identifiers-readers': {
+      target,
+      clients: 1,
+      subscribe: [
+        {
+          name: 'all',
+          topic: `${prefixOf('identifiers')}/#`,
+          options: { identifier: 7 },
+        },
+        {
+          name: 'first',
+          topic: `${prefixOf('identifiers')}/1`,
+          options: { identifier: 8 },
+        },
+      ],
+    },
+    'identifiers-senders': {
+      target,
+      clients: CLIENTS,
+      publish: {
+        topic: `${prefixOf('identifiers')}/{{n}}`,
+        qos: 1,
+        payload,
+        rate: '100/s',
+        count: COUNT,
+      },
+    },
+  }),
+  phases: {
+    prepare: { 'identifiers-readers': 'subscribe', 'identifiers-senders': 'connect' },
+    load: { 'identifiers-senders': 'publish' },
+  },
+  check: ({ report }) => {
+    expect(ledgerRow(report, 'identifiers-readers.all')).toMatchObject({
+      expected: COUNT,
+      lost: 0,
+    });
+    expect(ledgerRow(report, 'identifiers-readers.first')).toMatchObject({
+      expected: COUNT / CLIENTS,
+      lost: 0,
+    });
+  },
+};
+
+const RECEIVE_MAXIMUM: Feature = {
+  id: 'receive-maximum',
+  title: 'receive maximum 1: one unacknowledged message at a time, and all of them',
+  versions: V5,
+  groups: () => ({
+    'receive-maximum': {
+      target,
+      clients: 1,
+      connect: { properties: { receiveMaximum: 1 } },
+      subscribe: { topic: `${prefixOf('receive-maximum')}/+`, qos: 2 },
+    },
+  }),
+  phases: { prepare: { 'receive-maximum': 'subscribe' } },
+  duringLoad: (peer) => publishAll(peer, 'receive-maximum', 2),
+  check: ({ report }) => {
+    expect(counted(report, 'receive-maximum', 'received')).toBe(COUNT);
+    // More than one at a time would have closed the connection [MQTT-3.3.4-9].
+    expect(counted(report, 'receive-maximum', 'disconnected')).toBe(0);
+    expect(counted(report, 'receive-maximum', 'protocol_errors')).toBe(0);
+  },
+};
+
 /** In the order of the table. */
 export const FEATURES: readonly Feature[] = [
   publishing(0),
@@ -498,4 +569,6 @@ export const FEATURES: readonly Feature[] = [
   RETAIN_HANDLING,
   PROPERTIES,
   TOPIC_ALIAS,
+  IDENTIFIERS,
+  RECEIVE_MAXIMUM,
 ];

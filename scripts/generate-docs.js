@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { tuningScript } from '../packages/agent/dist/host/index.js';
 import { BENCH_FLAGS } from '../packages/cli/dist/bench/flags.js';
+import { TOOL_FLAGS } from '../packages/cli/dist/rocketmq/flag-table.js';
 import { openApiDocument } from '../packages/controller/dist/rest/openapi.js';
 import { METRICS, REASONS } from '../packages/core/dist/metrics/index.js';
 import { planJsonSchema } from '../packages/core/dist/plan/index.js';
@@ -21,6 +22,7 @@ const files = referenceFiles({
   reasons: REASONS,
   openApi: await openApiDocument(version),
   benchFlags: BENCH_FLAGS,
+  toolFlags: TOOL_FLAGS,
   errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
 });
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { tuningScript } from '../packages/agent/src/host/index.ts';
 import { BENCH_FLAGS } from '../packages/cli/src/bench/flags.ts';
+import { TOOL_FLAGS } from '../packages/cli/src/rocketmq/flag-table.ts';
 import { openApiDocument } from '../packages/controller/src/rest/openapi.ts';
 import { METRICS, REASONS } from '../packages/core/src/metrics/index.ts';
 import { planJsonSchema } from '../packages/core/src/plan/index.ts';
@@ -19,6 +20,7 @@ const files = referenceFiles({
   reasons: REASONS,
   openApi: await openApiDocument(versionOf('package.json')),
   benchFlags: BENCH_FLAGS,
+  toolFlags: TOOL_FLAGS,
   errorSource: readFileSync(path.join(root, 'packages/core/src/errors/squall-error.ts'), 'utf8'),
 });
 

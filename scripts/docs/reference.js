@@ -4,6 +4,7 @@ import { metricsPage } from './metrics-page.js';
 import { planPage } from './plan-page.js';
 import { reportPage } from './report-page.js';
 import { restPage } from './rest-page.js';
+import { rocketmqPage } from './rocketmq-page.js';
 
 /**
  * What the reference is made from: the parts of the house that describe themselves.
@@ -14,6 +15,7 @@ import { restPage } from './rest-page.js';
  * @property {Record<string, any>} reasons what failures are counted by
  * @property {Record<string, any>} openApi OpenAPI document of the REST API
  * @property {readonly any[]} benchFlags flags that `squall bench` takes
+ * @property {readonly any[]} toolFlags flags that `squall rocketmq` takes
  * @property {string} errorSource text of the file with the type ErrorCode
  */
 
@@ -33,6 +35,7 @@ export function referenceFiles(/** @type {Sources} */ sources) {
     'report.md': reportPage(sources.reportSchema),
     'report.schema.json': json(sources.reportSchema),
     'rest.md': restPage(sources.openApi),
+    'rocketmq-benchmark.md': rocketmqPage(sources.toolFlags),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { RunScene } from './commands/run.ts';
 import type { ControllerCommandOptions } from './commands/run-options.ts';
 import type { BenchActions } from './bench-program.ts';
+import type { RocketmqActions } from './rocketmq-program.ts';
 import type { HostActions } from './host-program.ts';
 import type { Actions } from './program.ts';
 import type { RemoteActions } from './remote-program.ts';
@@ -20,7 +21,9 @@ export function actionsFor(scene: RunScene, exitWith: ExitWith): Actions {
   };
 }
 
-type RunActions = Pick<Actions, 'run' | 'check' | 'remoteRun' | 'controller'> & BenchActions;
+type RunActions = Pick<Actions, 'run' | 'check' | 'remoteRun' | 'controller'> &
+  BenchActions &
+  RocketmqActions;
 
 function runActions(scene: RunScene, exitWith: ExitWith): RunActions {
   const { terminal } = scene;
@@ -32,6 +35,10 @@ function runActions(scene: RunScene, exitWith: ExitWith): RunActions {
     bench: async (kind, given) => {
       const { benchCommand } = await import('./commands/bench.ts');
       exitWith(await benchCommand(kind, given, scene));
+    },
+    rocketmq: async (kind, given) => {
+      const { rocketmqCommand } = await import('./commands/rocketmq.ts');
+      exitWith(await rocketmqCommand(kind, given, scene));
     },
     check: async (plan, options) => {
       const { checkCommand } = await import('./commands/check.ts');

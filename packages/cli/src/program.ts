@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { addBench, type BenchActions } from './bench-program.ts';
 import { addDoctor, type HostActions } from './host-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
+import { addRocketmq, type RocketmqActions } from './rocketmq-program.ts';
 import { apiOption, tokenOption } from './shared-options.ts';
 import type { AgentCommandOptions } from './commands/agent.ts';
 import type { CheckOptions } from './commands/check.ts';
@@ -22,7 +23,7 @@ const MAX_AGENTS = 200;
 const MAX_WORKERS = 256;
 
 /** What the command line leads to; each resolves with the exit code. */
-export interface Actions extends RemoteActions, HostActions, BenchActions {
+export interface Actions extends RemoteActions, HostActions, BenchActions, RocketmqActions {
   run(plan: string, options: RunCommandOptions): Promise<void>;
   check(plan: string, options: CheckOptions): Promise<void>;
   /** A run that a controller elsewhere carries out. */
@@ -49,6 +50,7 @@ export function buildProgram(version: string, actions: Actions): Command {
   addController(program, actions);
   addAgent(program, actions);
   addBench(program, actions);
+  addRocketmq(program, actions);
   addDoctor(program, actions);
   addRemoteCommands(program, actions);
   program

@@ -40,6 +40,8 @@ export interface RunScene {
   readonly version: string;
   /** Path of this program, for its children. */
   readonly program: string;
+  /** Gets the run as soon as there is one. */
+  readonly watch?: (handle: RunHandle) => void;
 }
 
 /**
@@ -158,6 +160,7 @@ class ComposedRun {
       scaled: loaded.scaled,
     });
     this.#handle = handle;
+    scene.watch?.(handle);
     this.#note(`run      ${handle.id}`);
     this.#note(`plan     ${loaded.about}`);
     if (controller.bus !== null) this.#note(`bus      ${controller.bus}`);

@@ -71,9 +71,9 @@ export function assembleLoad(init: Init, services: LoadServices): AssembledLoad 
   const clients = new RocketmqClients(services.createRocketmq, { moment: services.moment, files });
   const groups = plan.groups.map((_, index): GroupLoad => {
     const share = shareOf(init, index);
-    const { target, context } = share;
+    const { target, group, context } = share;
     if (target.protocol === 'mqtt') return new MqttLoad({ ...share, ...common, target });
-    const { client, isNew } = clients.of(target, context);
+    const { client, isNew } = clients.of({ target, group, context });
     return new RocketmqLoad({ ...share, ...common, target, client, booksWire: isNew });
   });
   const { reports, moment } = services;

@@ -83,6 +83,8 @@ export const METRICS = {
     reasons: true,
   },
   transactions: { ...counter('half messages, by what became of them'), reasons: true },
+  made: { ...counter('topics and groups that the run made, by their names'), reasons: true },
+  unread: counter('messages that were stored and that a group had not read when the load ended'),
   stored: counter('messages that came to the topics of a stream, by the offsets of the brokers'),
   duplicated: late('received again'),
   reordered: late('received after a later one'),

@@ -2,6 +2,7 @@ import { judgeLedger } from '../ledger/judgement.ts';
 import type { RunAggregate } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
 import { booksOf } from './books.ts';
+import { brokerBooksOf } from './broker-books.ts';
 import { emptinessOf } from './emptiness.ts';
 import { agentFigures, groupFigures, ledgerTotals } from './figures.ts';
 import type { AgentRecord, ReportInput, StageRecord } from './input.ts';
@@ -27,8 +28,10 @@ export function buildReport(input: ReportInput): Report {
   const books = booksOf(input);
   const validity = judgeValidity(input, books);
   const ledger = input.ledger === undefined ? null : judgeLedger(input.ledger, plan);
+  const brokers = brokerBooksOf(plan, groups);
+  const failures = [...(ledger?.failures ?? []), ...brokers.failures];
   const decision = decide({
-    ...(ledger === null ? {} : { ledger }),
+    ledger: { failures, inconclusive: ledger?.inconclusive ?? [] },
     outcome: input.outcome,
     validity,
     thresholds: input.thresholds,
@@ -40,7 +43,7 @@ export function buildReport(input: ReportInput): Report {
     schema: REPORT_SCHEMA,
     run: runOf(input, at),
     ...decision,
-    notes: [...notesOf(input), ...(ledger?.notes ?? [])],
+    notes: [...notesOf(input), ...(ledger?.notes ?? []), ...brokers.notes],
     validity,
     plan: redactPlan(plan),
     split: splitOf(input),

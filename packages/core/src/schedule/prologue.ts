@@ -3,7 +3,7 @@ import type { Activity, Group, Plan, Stage } from '../plan/plan.ts';
 /**
  * What a stage must do before its clock can start.
  *
- * A stage in which some group publishes, or drops connections to see them come back, first connects
+ * A stage in which some group publishes or consumes, or drops connections to see them come back, first connects
  * and subscribes whatever its groups lack, so that no publisher starts before a subscriber is ready;
  * its clock starts at the barrier after that. In any other stage connecting and subscribing are the
  * work itself, and its clock starts at once. This is a question about the plan alone, so controller
@@ -65,9 +65,14 @@ export function stageNeeds(plan: Pick<Plan, 'groups' | 'stages'>): StageNeeds[] 
       );
     const continues = new Set([...publishes].filter((key) => before.has(key)));
     before = publishes;
-    const isLoad = publishes.size > 0 || made.reconnects.size > churns.size;
+    const isLoad = publishes.size > 0 || consumes(stage) || made.reconnects.size > churns.size;
     return { prologue: isLoad && missing, continues, connected, subscribed, ...made };
   });
+}
+
+/** Reading begins with the clock, for all members of a group at once. */
+function consumes({ run }: Stage): boolean {
+  return run.some(({ activities }) => activities.some(({ kind }) => kind === 'consume'));
 }
 
 /** The key of a publish activity in `StageNeeds.continues`. */

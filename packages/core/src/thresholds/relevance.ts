@@ -48,6 +48,7 @@ const FAMILIES: Readonly<Partial<Record<MetricName, Family>>> = {
   consume_failed: 'receive',
   offset_faults: 'receive',
   lag: 'receive',
+  unread: 'receive',
   expected: 'receive',
   lost: 'receive',
   duplicated: 'receive',

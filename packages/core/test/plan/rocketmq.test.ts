@@ -21,6 +21,9 @@ function planOf(parts: { target?: object; publish?: object; consume?: object; gr
   };
 }
 
+const from = (word: unknown) =>
+  accepted(planOf({ consume: { from: word } })).groups[1]?.subscribe[0]?.consume?.from;
+
 const messages = (parts: Parameters<typeof planOf>[0]) =>
   refused(planOf(parts)).map(({ message }) => message);
 
@@ -66,8 +69,6 @@ describe('a plan of RocketMQ', () => {
   });
 
   test('says where a group begins', () => {
-    const from = (word: unknown) =>
-      accepted(planOf({ consume: { from: word } })).groups[1]?.subscribe[0]?.consume?.from;
     expect(from('first')).toEqual({ at: 'first' });
     expect(from({ offset: 7 })).toEqual({ at: 'offset', offset: 7 });
     const timestampMs = Date.parse('2026-11-30T12:00:00Z');

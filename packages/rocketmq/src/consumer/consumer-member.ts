@@ -129,7 +129,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     }
     if (this.#withRetryTopic) await this.#findRetryTopic();
     await this.#place();
-    this.#rebalanceDueUs = this.#parts.nowUs() + REBALANCE_US;
+    this.#rebalanceDueUs = Math.min(this.#rebalanceDueUs, this.#parts.nowUs() + REBALANCE_US);
     this.#commitDueUs = this.#parts.nowUs() + this.#commitEveryUs;
     await this.#rebalance();
     this.#started = true;
@@ -330,7 +330,7 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
       await this.#findRetryTopic();
     }
     const wanted = await this.#share();
-    const locked = this.#locks === null ? wanted : await this.#locks.acquire(wanted);
+    const locked = await this.#locked(wanted);
     const keys = new Map(locked.map((queue) => [keyOf(queue), queue]));
     for (const [key, reader] of this.#readers) {
       if (keys.has(key) && keys.get(key)?.address === reader.queue.address) continue;
@@ -346,6 +346,17 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
     const changed =
       before.size !== this.#readers.size || [...before].some((key) => !this.#readers.has(key));
     if (changed) this.#handlers.assigned?.(this.queues);
+  }
+
+  async #locked(wanted: readonly TopicQueue[]): Promise<readonly TopicQueue[]> {
+    if (this.#locks === null) return wanted;
+    const locked = await this.#locks.acquire(wanted);
+    // Whoever read a queue before us lets go of it once it has heard of us.
+    if (locked.length < wanted.length) {
+      const soonUs = this.#parts.nowUs() + REBALANCE_RETRY_US;
+      this.#rebalanceDueUs = Math.min(this.#rebalanceDueUs, soonUs);
+    }
+    return locked;
   }
 
   /** The queues that are ours. */

@@ -32,6 +32,7 @@ export const COUNTER_NAMES = [
   'failovers',
   'tls_resumed',
   'stored',
+  'unread',
 ] as const satisfies readonly MetricName[];
 
 export const CONNECT_ATTEMPTS = 0;
@@ -61,6 +62,7 @@ export const ARRIVED = 23;
 export const FAILOVERS = 24;
 export const TLS_RESUMED = 25;
 export const STORED = 26;
+export const UNREAD = 27;
 
 export const TIME_NAMES = [
   'connect_time',
@@ -109,6 +111,7 @@ export type FailureMetric =
   | 'consume_failed'
   | 'disconnected'
   | 'dropped'
+  | 'made'
   | 'offset_faults'
   | 'protocol_errors'
   | 'publish_failed'

@@ -6,7 +6,7 @@ import { momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import type { RocketmqServices } from '../load/group-services.ts';
 import type { Meter } from '../measure/meter.ts';
-import { LAG, SUBSCRIBE_TIME, SUBSCRIBED } from '../measure/series.ts';
+import { LAG, SUBSCRIBE_TIME, SUBSCRIBED, UNREAD } from '../measure/series.ts';
 import { errorReason } from './error-reason.ts';
 import { RocketmqReceiver } from './rocketmq-receiver.ts';
 
@@ -50,6 +50,8 @@ export class GroupConsuming {
   readonly #wanted = new Set<number>();
   /** Entries that the current stage names. */
   #active: ReadonlySet<number> = new Set();
+  /** Messages that were sent back, less those that came again. */
+  #sentBack = 0;
   #ended = false;
 
   constructor(services: RocketmqServices, around: Around) {
@@ -72,6 +74,7 @@ export class GroupConsuming {
       runHash: services.runHash,
       clockDomain: services.clockDomain,
       peers: services.peers,
+      qosOf: Uint8Array.from(plan.groups.flatMap(({ publish }) => publish.map(({ qos }) => qos))),
       seeksText: plan.groups.some(({ publish }) =>
         publish.some(({ payload, verify }) => verify && payload.kind !== 'size'),
       ),
@@ -170,8 +173,10 @@ export class GroupConsuming {
     if (member === null) return;
     member.pause();
     consumer.pausedLag = await member.queryLag().catch(() => member.lag);
-    // What the group has not read is not lost: the topic's queues hold it.
-    if (consumer.pausedLag > 0 || isFiltered(this.#spec(consumer))) {
+    const stage = this.#services.timeline.currentStage();
+    this.#receiveMeter(consumer.entry, stage).add(UNREAD, consumer.pausedLag);
+    // What the group has not read is not lost: the topic's queues hold it, or its retry topic.
+    if (consumer.pausedLag > 0 || this.#sentBack !== 0 || isFiltered(this.#spec(consumer))) {
       this.#book.states.unsubscribed(consumer.position, consumer.entry);
     }
     await member.end();
@@ -256,12 +261,14 @@ export class GroupConsuming {
       consumer.failing += spec.failShare;
       if (consumer.failing >= 1) {
         consumer.failing -= 1;
+        this.#sentBack += 1;
         this.#consumeFailed(position, entry, FAILED_BY_PLAN);
         return false;
       }
     }
     const number = spec.ordered ? this.#numberOf(queue) : -1;
-    this.#receiver.receive(record, { position, entry, queue: number, isRetry });
+    const ours = this.#receiver.receive(record, { position, entry, queue: number, isRetry });
+    if (isRetry && ours) this.#sentBack -= 1;
     return true;
   }
 

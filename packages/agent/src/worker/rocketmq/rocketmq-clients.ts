@@ -1,4 +1,4 @@
-import type { RocketmqTarget } from '@squall/core/plan';
+import type { Group, RocketmqTarget } from '@squall/core/plan';
 import { compileTemplate } from '@squall/core/template';
 import type { ClientOptions, RocketmqClient, TlsSettings } from '@squall/rocketmq';
 import type { Moment } from '../clock.ts';
@@ -10,6 +10,13 @@ export type CreateRocketmq = (
   options: Omit<ClientOptions, 'readClock'>,
   moment: Moment,
 ) => RocketmqClient;
+
+interface ClientNeeds {
+  readonly target: RocketmqTarget;
+  /** The first one of the target says how long connecting may take. */
+  readonly group: Group;
+  readonly context: RenderContext;
+}
 
 /** One client a target: all senders of a worker share its sockets. */
 export class RocketmqClients {
@@ -28,18 +35,22 @@ export class RocketmqClients {
   }
 
   /** @throws SquallError where a key lacks its value, Error where a file is not there. */
-  of(
-    target: RocketmqTarget,
-    context: RenderContext,
-  ): { readonly client: RocketmqClient; readonly isNew: boolean } {
+  of({ target, group, context }: ClientNeeds): {
+    readonly client: RocketmqClient;
+    readonly isNew: boolean;
+  } {
     const known = this.#clients.get(target.name);
     if (known !== undefined) return { client: known, isNew: false };
     const { nameServers, connections, acl } = target;
+    const connectTimeoutMs = group.connect.timeoutUs / 1_000;
     const rendered = (text: string): string => compileTemplate(text).render(context);
     const client = this.#create(
       {
         nameServers,
         connections,
+        connectTimeoutMs,
+        // A broker may register some time after its start.
+        routeWaitMs: connectTimeoutMs,
         tls: this.#tls(target),
         acl:
           acl === null

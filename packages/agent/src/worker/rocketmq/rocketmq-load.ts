@@ -1,6 +1,6 @@
 // Data path
 import type { FailureExample, MetricName } from '@squall/core/metrics';
-import type { Stage, StageWork } from '@squall/core/plan';
+import type { Stage } from '@squall/core/plan';
 import {
   connectRate,
   connectSchedule,
@@ -29,6 +29,7 @@ import { MessageSource } from '../publish/message-source.ts';
 import type { Outlet } from '../publish/outlet.ts';
 import { PacedSchedule } from '../publish/paced-schedule.ts';
 import type { PublishFailure } from '../publish/publish-group.ts';
+import { consumedIn } from './consumed-in.ts';
 import { errorReason } from './error-reason.ts';
 import { GroupConsuming } from './group-consuming.ts';
 import { makeMissing } from './make-missing.ts';
@@ -260,6 +261,13 @@ export class RocketmqLoad implements GroupLoad {
       states: this.#states,
       moment,
       failed: (meter, failure) => this.#failedMessage(meter, failure),
+      committedLate: () => {
+        const { recorder, timeline } = this.#services;
+        const { subject, qos } = spec;
+        recorder
+          .meter({ kind: 'publish', subject, stage: timeline.currentStage(), qos })
+          .fail('transactions', 'committed when asked');
+      },
       pump: (position) => this.#pump(position),
     });
   }
@@ -307,7 +315,9 @@ export class RocketmqLoad implements GroupLoad {
 
   async #connect(): Promise<void> {
     const { client, group, context } = this.#services;
-    await makeMissing(this.#services);
+    await makeMissing(this.#services, (what) =>
+      this.#meter(this.#services.timeline.currentStage()).fail('made', what),
+    );
     for (const stream of this.#streams) {
       await this.#books.begin(stream);
       const options = stream.producerOptions(`${context.run}-${group.name}`);
@@ -390,14 +400,4 @@ export class RocketmqLoad implements GroupLoad {
     const address = target.nameServers[0] ?? '';
     recorder.example({ metric, subject, reason, client, address, atUs });
   }
-}
-
-/** Entries that a stage has the group consume by. */
-function consumedIn({ run }: Stage, groupIndex: number): Set<number> {
-  const works: readonly StageWork[] = run.filter(({ group }) => group === groupIndex);
-  return new Set(
-    works.flatMap(({ activities }) =>
-      activities.flatMap((activity) => (activity.kind === 'consume' ? [activity.entry] : [])),
-    ),
-  );
 }

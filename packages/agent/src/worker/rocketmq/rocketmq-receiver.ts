@@ -10,6 +10,7 @@ import { DUE, STAMP_OK, StampReader } from '@squall/core/stamp';
 import { type RecordReader, plainBody } from '@squall/rocketmq';
 import type { PeerClocks } from '../clients/peer-clocks.ts';
 import { type Moment, momentOf } from '../clock.ts';
+import { at } from '../element.ts';
 import type { Meter } from '../measure/meter.ts';
 import { BORN_TIME, CORRUPTED, DELIVERY_TIME, STORED_TIME } from '../measure/series.ts';
 import { QueueOrder } from './queue-order.ts';
@@ -22,6 +23,8 @@ export interface RocketmqReceiverOptions {
   readonly book: SubscriberBook;
   meter(entry: number, stage: number): Meter;
   currentStage(): number;
+  /** QoS of the plan's streams, by the number in stamps: one-way messages come as they were sent. */
+  readonly qosOf: Uint8Array;
   readonly seeksText: boolean;
 }
 
@@ -69,7 +72,8 @@ export class RocketmqReceiver {
     this.#meters.length = 0;
   }
 
-  receive(record: RecordReader, place: RecordPlace): void {
+  /** Books a record; whether its stamp is of this run. */
+  receive(record: RecordReader, place: RecordPlace): boolean {
     const arrival = this.#arrival;
     this.#locate(record);
     const { book, runHash } = this.#options;
@@ -87,6 +91,7 @@ export class RocketmqReceiver {
     arrival.position = place.position;
     arrival.entry = place.entry;
     arrival.stage = stage;
+    arrival.qos = ours ? at(this.#options.qosOf, stamp.subject) : 1;
     arrival.topic.bytes = record.bytes;
     arrival.topic.from = record.topicAt;
     arrival.topic.length = place.isRetry ? -1 : record.topicEnd - record.topicAt;
@@ -94,6 +99,7 @@ export class RocketmqReceiver {
     const received = book.receive(arrival, stamp, outcome);
     meter.received(payloadLength, received === RECEIVED_AWAITED ? 1 : 0);
     if (received === RECEIVED_CORRUPTED) meter.add(CORRUPTED, 1);
+    return ours;
   }
 
   /** Where the body lies, unpacked where it is packed. One that cannot be is booked as it is. */

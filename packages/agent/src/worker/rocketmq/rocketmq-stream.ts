@@ -38,6 +38,8 @@ export interface RocketmqStreamOptions {
   readonly states: Uint8Array;
   readonly moment: Moment;
   failed(meter: Meter, failure: PublishFailure): void;
+  /** A half message was left open, and its broker has asked. */
+  committedLate(): void;
   /** The client may have room again. */
   pump(position: number): void;
 }
@@ -121,7 +123,10 @@ export class RocketmqStream {
       ...(this.#shares !== null && {
         transactions: {
           decide: (token) => this.#decide(token),
-          decideAgain: () => this.#decideAgain(),
+          decideAgain: () => {
+            this.#options.committedLate();
+            return 'commit';
+          },
         },
       }),
     };
@@ -344,12 +349,6 @@ export class RocketmqStream {
     if (state !== 'commit') run.notOwed(slot, state === 'rollback');
     run.meter.fail('transactions', OUTCOMES[state]);
     return state;
-  }
-
-  /** The run of a half message that the broker asks about is not known any more: the newest one stands for it. */
-  #decideAgain(): TransactionState {
-    this.runs.at(-1)?.meter.fail('transactions', 'committed when asked');
-    return 'commit';
   }
 }
 

@@ -122,10 +122,15 @@ export class ShareJudge {
       handed,
       unresolved: { lists: this.#options.publishers.unresolved, head },
       start: isSteady ? Math.min(start, lowest) : start,
-      open: share.hold !== HELD,
+      open: share.hold !== HELD || (share.isBroken && this.#readsQueues(share)),
       bits,
       again: came?.again.get(publisher) ?? 0,
     };
+  }
+
+  /** Each queue of RocketMQ is read by one member: what it has not read the others do not get. */
+  #readsQueues(share: Share): boolean {
+    return this.#options.names.plan.entries[share.entry]?.spec.consume !== undefined;
   }
 
   /** From which number on everything must have come to some member. */

@@ -28,9 +28,12 @@ export function checkEnds(
       hint: 'write run: { group: activity }, or for: 10s',
     });
   }
+  const publishes = run.some(({ activities }) => activities.some(({ kind }) => kind === 'publish'));
   for (const { group: index, activities } of run) {
     const group = groups[index];
-    const endless = activities.find((activity) => isEndless(activity, group));
+    const endless = activities.find(
+      (activity) => isEndless(activity, group) || (activity.kind === 'consume' && !publishes),
+    );
     if (endless === undefined || group === undefined) continue;
     findings.error(
       [...path, 'run', group.name],

@@ -38,7 +38,8 @@ export class GroupClients {
   constructor(options: GroupClientsOptions) {
     const { files, group, plan, range, rows, secrets, shortRun } = options;
     const target = plan.targets[group.target];
-    if (target?.protocol !== 'mqtt') throw new Error(`group ${group.name} has no MQTT target`);
+    if (target?.protocol !== 'mqtt')
+      throw new Error(`group ${group.name} talks to RocketMQ: only MQTT is tried by this version`);
     this.group = group;
     this.target = target;
     this.order = clientOrder(range, group.clients);

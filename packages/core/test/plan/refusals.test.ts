@@ -8,6 +8,7 @@ const target = (more: object) =>
 const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ['probes', planOf({ probes: { p: { type: 'node', url: 'http://h' } } }), 'probes are'],
   ['balance', planOf({ balance: { equal: ['a.acked', 'b'] } }), 'balance is'],
+  ['matrix', planOf({ matrix: { broker: ['a', 'b'] } }), 'matrix is'],
   ['quic', target({ urls: ['quic://h'] }), 'quic:// is'],
   [
     'redistribute',

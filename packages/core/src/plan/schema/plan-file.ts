@@ -155,6 +155,9 @@ export const planFile = strictMap({
     .describe('Values that stand wherever `{{name}}` does; `--var name=value` overrides them.'),
   targets: named(target).describe('Where: the systems under load.'),
   groups: named(group).describe('Who: groups of virtual clients.'),
+  matrix: notYet(z.unknown(), 'matrix is')
+    .optional()
+    .describe('Variables with several values: a run for each, such as one a broker.'),
   stages: z.array(stage).min(1).describe('When: one after the other.'),
   probes: notYet(named(probe), 'probes are')
     .optional()

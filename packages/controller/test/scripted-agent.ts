@@ -144,6 +144,7 @@ export class ScriptedAgent extends FakeAgent {
       case 'welcome':
       case 'rejected':
       case 'clock_answer':
+      case 'clocks':
       case 'frame_ack':
       case 'release':
     }
@@ -292,16 +293,21 @@ export class ScriptedAgent extends FakeAgent {
     if (phase === 'settle' && this.#n < (this.script.receiveInSettle ?? 0)) {
       series.push({ metric: 'received', subject: 'devices', stage, qos: 1, value: 1 });
     }
-    const arrived = phase === 'settle' ? (this.script.ledger?.told?.[this.#n] ?? 0) : 0;
-    if (arrived > 0) {
-      for (const metric of ['received', 'arrived'] as const) {
-        series.push({ metric, subject: 'devices', stage, qos: 1, value: arrived });
-      }
-    }
+    if (phase === 'settle') series.push(...this.#arrived(stage));
     const publishes = (this.plan.stages[stage]?.run ?? []).some((work) =>
       work.activities.some((activity) => activity.kind === 'publish'),
     );
     return phase === 'main' && publishes ? [...series, ...this.#published(stage)] : series;
+  }
+
+  #arrived(stage: number): SeriesDelta[] {
+    const value = this.script.ledger?.told?.[this.#n] ?? 0;
+    if (value === 0) return [];
+    const key = { subject: 'devices', stage, qos: 1 } as const;
+    return [
+      { metric: 'received', ...key, value },
+      { metric: 'arrived', ...key, value },
+    ];
   }
 
   #published(stage: number): SeriesDelta[] {

@@ -131,9 +131,11 @@ describe('the way of a client to its broker', () => {
   });
 });
 
-describe('before the start', () => {
-  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
 
+describe('before the start', () => {
   test('an authority that did not come with the plan is named', () => {
     const tls = { ...TLS, ca: 'ca.pem' };
     expect(() => routesOf({ target: { urls: [secured], tls } })).toThrow(

@@ -78,7 +78,9 @@ function addClean(program: Command, actions: RemoteActions): void {
       '<run>',
       'folder of a local run or its report.json, or with --controller the id of a run',
     )
-    .description('Remove what a run left on its brokers: retained messages, kept sessions.')
+    .description(
+      'Remove what a run left on its brokers: retained messages, kept sessions, topics and groups of RocketMQ.',
+    )
     .option('--dry-run', 'say what there is, and remove nothing')
     .option(
       '--plan <file>',
@@ -92,7 +94,11 @@ function addClean(program: Command, actions: RemoteActions): void {
       DEFAULT_CLEAN_RATE,
     )
     .addOption(
-      new Option('--only <what>', 'leave the other alone').choices(['retained', 'sessions']),
+      new Option('--only <what>', 'leave the others alone').choices([
+        'retained',
+        'sessions',
+        'names',
+      ]),
     )
     .option('--json', 'as JSON')
     .addHelpText('after', CLEAN_EXAMPLES)
@@ -109,6 +115,7 @@ Examples:
 
 Retained messages: what is found on the topics of the run is replaced by nothing, and looked for again.
 Sessions: each client of the run that was to keep one connects once more and ends it.
+Names: topics and groups of RocketMQ that the run made, or that have {{run}} in their names; others stay.
 
 Exit codes: 0 all gone · 99 something is left, or could not be seen · 2 no such run
 `;

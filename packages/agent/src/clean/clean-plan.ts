@@ -1,8 +1,9 @@
 import type { ClientRange, GroupRows } from '@squall/core/partition';
-import type { Group, Plan } from '@squall/core/plan';
+import type { Group, Plan, RocketmqTarget } from '@squall/core/plan';
 import { GroupClients } from '../awaited/group-clients.ts';
 import { PlanFiles } from '../worker/plan-files.ts';
 import { cleanRetained, type RetainedResult } from './clean-retained.ts';
+import { cleanRocketmq, type RocketmqResult } from './clean-rocketmq.ts';
 import { cleanSessions, keepsSessions, type SessionResult } from './clean-sessions.ts';
 import { Gate } from './gate.ts';
 import { retainedTemplates } from './retained-templates.ts';
@@ -21,7 +22,14 @@ export interface CleanOptions {
   readonly files: Readonly<Record<string, string>>;
   /** Rows of CSV files, by the group's name. */
   readonly rows: Readonly<Record<string, GroupRows>>;
-  readonly what: { readonly retained: boolean; readonly sessions: boolean };
+  /** `names`: topics and groups of RocketMQ. */
+  readonly what: {
+    readonly retained: boolean;
+    readonly sessions: boolean;
+    readonly names?: boolean;
+  };
+  /** What the run says it made: `topic load`, `group readers`. */
+  readonly made?: ReadonlySet<string>;
   /** Says what there is to be removed, and removes nothing. Sessions are not asked for. */
   readonly dryRun: boolean;
   /** Connections and messages a second, together. */
@@ -52,12 +60,14 @@ export interface GroupCleaned {
   /** Null where the group leaves none. */
   readonly retained: RetainedResult | null;
   readonly sessions: SessionResult | null;
+  /** Null where the group is of MQTT, or uses no topic or group of the run's own. */
+  readonly rocketmq: RocketmqResult | null;
   /** Failed steps by what was tried and the reason. */
   readonly failures: readonly CleanFailure[];
 }
 
 export interface CleanFailure {
-  readonly step: 'connect' | 'subscribe' | 'publish';
+  readonly step: 'connect' | 'subscribe' | 'publish' | 'look' | 'remove';
   readonly reason: string;
   readonly count: number;
 }
@@ -79,7 +89,7 @@ export class Failures {
 
 /**
  * Removes what a run left on its brokers: retained messages on the topics that it used, sessions of
- * its clients. Groups that leave nothing are left out of the answer.
+ * its clients; of RocketMQ the topics and groups that it made. Groups that leave nothing are left out of the answer.
  * @throws Error or SquallError where a group cannot be told from the plan.
  */
 export async function cleanPlan(options: CleanOptions): Promise<GroupCleaned[]> {
@@ -104,11 +114,41 @@ async function cleanGroup(
   options: CleanOptions,
   scene: CleanScene,
 ): Promise<GroupCleaned | null> {
-  const { plan, ranges, what } = options;
+  const { plan } = options;
   const group = plan.groups[index];
-  // RocketMQ keeps neither sessions nor retained messages.
-  if (group === undefined || plan.targets[group.target]?.protocol !== 'mqtt') return null;
+  const target = group === undefined ? undefined : plan.targets[group.target];
+  if (group === undefined || target === undefined) return null;
   const failures = new Failures();
+  const cleaned =
+    target.protocol === 'rocketmq'
+      ? await cleanNames({ group, target }, options, { scene, failures })
+      : await cleanMqtt({ group, index }, options, { scene, failures });
+  return cleaned === null ? null : { group: group.name, ...cleaned, failures: failures.all() };
+}
+
+type Cleaned = Pick<GroupCleaned, 'retained' | 'sessions' | 'rocketmq'>;
+interface Work {
+  readonly scene: CleanScene;
+  readonly failures: Failures;
+}
+
+/** RocketMQ keeps neither sessions nor retained messages. */
+async function cleanNames(
+  place: { readonly group: Group; readonly target: RocketmqTarget },
+  options: CleanOptions,
+  work: Work,
+): Promise<Cleaned | null> {
+  if (options.what.names !== true) return null;
+  const rocketmq = await cleanRocketmq(place, options, work);
+  return rocketmq === null ? null : { retained: null, sessions: null, rocketmq };
+}
+
+async function cleanMqtt(
+  { group, index }: { readonly group: Group; readonly index: number },
+  options: CleanOptions,
+  { scene, failures }: Work,
+): Promise<Cleaned | null> {
+  const { ranges, what } = options;
   const ofSessions = what.sessions ? clientsOf(options, group, ranges?.sessions[index]) : null;
   const sessions =
     ofSessions !== null && keepsSessions(ofSessions)
@@ -119,8 +159,7 @@ async function cleanGroup(
     ofRetained !== null && retainedTemplates(group).length > 0
       ? await cleanRetained(ofRetained, scene, failures)
       : null;
-  if (sessions === null && retained === null) return null;
-  return { group: group.name, retained, sessions, failures: failures.all() };
+  return sessions === null && retained === null ? null : { retained, sessions, rocketmq: null };
 }
 
 /** Null where the range is empty. */

@@ -62,6 +62,13 @@ export async function tryPlan(options: TrialOptions): Promise<GroupTrial[]> {
   }
 }
 
+const NOT_TRIED: TrialStep = {
+  step: 'connect',
+  state: 'unknown',
+  text: 'groups of RocketMQ are not tried yet',
+  hint: 'a short run tells: squall run PLAN --scale 0.01 --timeout 30s',
+};
+
 /** A group in the trial. */
 interface Place {
   readonly name: string;
@@ -90,6 +97,10 @@ class Trial {
       const clients = this.#pool(target?.protocol === 'mqtt' ? target.version : '3.1.1');
       const steps: TrialStep[] = [];
       const place = { name: group.name, clients, slot, steps, filters: [] };
+      if (target?.protocol === 'rocketmq') {
+        steps.push(NOT_TRIED);
+        return { ...place, made: null };
+      }
       try {
         return { ...place, made: listenerOf(options, group, topics) };
       } catch (error) {

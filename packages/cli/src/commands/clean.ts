@@ -18,7 +18,7 @@ export interface CleanCommandOptions extends RemoteOptions {
   readonly dryRun?: true;
   /** A second. */
   readonly rate: number;
-  readonly only?: 'retained' | 'sessions';
+  readonly only?: 'retained' | 'sessions' | 'names';
   readonly json?: true;
 }
 
@@ -45,7 +45,12 @@ export async function cleanCommand(
     shortRun,
     secrets,
     ...material,
-    what: { retained: options.only !== 'sessions', sessions: options.only !== 'retained' },
+    what: {
+      retained: (options.only ?? 'retained') === 'retained',
+      sessions: (options.only ?? 'sessions') === 'sessions',
+      names: (options.only ?? 'names') === 'names',
+    },
+    made: madeBy(report),
     dryRun: options.dryRun ?? false,
     ratePerS: options.rate,
     progress: reporter(terminal),
@@ -65,6 +70,12 @@ function print(
 }
 
 type Report = ReturnType<typeof reportSchema.parse>;
+
+/** Topics and groups that the run says it made. */
+function madeBy({ groups }: Report): Set<string> {
+  const reasons = Object.values(groups).map((group) => group.reasons['made'] ?? {});
+  return new Set(reasons.flatMap((made) => Object.keys(made)));
+}
 
 /** A folder, a file, or the id of a run that a controller has. */
 async function reportOf(run: string, options: CleanCommandOptions): Promise<Report> {

@@ -12,8 +12,11 @@ export interface Cleaned {
 /** Whether nothing of the run is left, as far as can be seen. */
 export function isClean(groups: readonly GroupCleaned[]): boolean {
   return groups.every(
-    ({ failures, retained, sessions }) =>
-      failures.length === 0 && (retained?.left ?? 0) === 0 && (sessions?.failed ?? 0) === 0,
+    ({ failures, retained, sessions, rocketmq }) =>
+      failures.length === 0 &&
+      (retained?.left ?? 0) === 0 &&
+      (sessions?.failed ?? 0) === 0 &&
+      (rocketmq?.topics.left ?? 0) + (rocketmq?.groups.left ?? 0) === 0,
   );
 }
 
@@ -23,6 +26,7 @@ export function cleanedText({ run, dryRun, groups }: Cleaned, style: Style): str
   const rows = groups.flatMap((group) => [
     ...retainedRow(group, dryRun),
     ...sessionsRow(group, dryRun),
+    ...namesRows(group, dryRun),
     ...group.failures.map(({ step, reason, count }) => [
       group.group,
       style.red(`${step} failed`),
@@ -39,6 +43,17 @@ function retainedRow({ group, retained }: GroupCleaned, dryRun: boolean): string
   const seen = found === null ? 'nobody may look' : `${formatCount(found)} found`;
   const done = dryRun ? [] : [`${formatCount(removed)} removed`, `${formatCount(left)} left`];
   return [[group, 'retained messages', [of, seen, ...done].join(' · ')]];
+}
+
+function namesRows({ group, rocketmq }: GroupCleaned, dryRun: boolean): string[][] {
+  if (rocketmq === null) return [];
+  return (['groups', 'topics'] as const).flatMap((kind) => {
+    const { names, found, removed, left } = rocketmq[kind];
+    if (names === 0) return [];
+    const seen = [`${formatCount(names)} of the run`, `${formatCount(found)} found`];
+    const done = dryRun ? [] : [`${formatCount(removed)} removed`, `${formatCount(left)} left`];
+    return [[group, kind, [...seen, ...done].join(' · ')]];
+  });
 }
 
 function sessionsRow({ group, sessions }: GroupCleaned, dryRun: boolean): string[][] {

@@ -115,6 +115,16 @@ export class Admin {
     await this.#askMasters({ code, body: Buffer.from(JSON.stringify(body)) });
   }
 
+  /** Names of all groups, of any broker; those that a broker made by itself are among them. @throws RocketmqError ANSWER, ROUTE */
+  async groups(): Promise<Set<string>> {
+    const answers = await this.#askMasters({ code: RequestCode.getAllSubscriptionGroups });
+    return new Set(
+      answers.flatMap(({ body }) =>
+        Object.keys(memberOf(parseLenientJson(body.toString()), 'subscriptionGroupTable')),
+      ),
+    );
+  }
+
   /** @throws RocketmqError ANSWER, ROUTE */
   async deleteGroup(group: string): Promise<void> {
     await this.#askMasters({

@@ -23,6 +23,7 @@ export const RequestCode = {
   getRouteInfoByTopic: 105,
   getBrokerClusterInfo: 106,
   updateAndCreateSubscriptionGroup: 200,
+  getAllSubscriptionGroups: 201,
   getTopicStats: 202,
   deleteSubscriptionGroup: 207,
   getConsumeStats: 208,

@@ -43,7 +43,7 @@ export class WriteQueues {
   }
 
   get isConnected(): boolean {
-    return this.#connections.some((connection) => connection !== null);
+    return this.#connections.some(isOpen);
   }
 
   /** Index of the queue of the next message. A broker without connection gets nothing by turn. */
@@ -63,10 +63,10 @@ export class WriteQueues {
     const per = this.#socketsPerBroker;
     const base = element(this.#brokers, queue) * per;
     const own = this.#connections[base + (sender % per)] ?? null;
-    if (own !== null || per === 1) return own;
+    if (isOpen(own)) return own;
     for (let i = 0; i < per; i += 1) {
       const other = this.#connections[base + i] ?? null;
-      if (other !== null) return other;
+      if (isOpen(other)) return other;
     }
     return null;
   }
@@ -74,4 +74,9 @@ export class WriteQueues {
   #anyTo(queue: number): boolean {
     return this.connection(queue, 0) !== null;
   }
+}
+
+/** A lost one settles its requests before it is taken out here: their senders ask at once. */
+function isOpen(connection: Connection | null): connection is Connection {
+  return connection?.isOpen === true;
 }

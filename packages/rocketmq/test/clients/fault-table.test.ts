@@ -223,6 +223,20 @@ describe('what becomes of messages that are sent', () => {
     expect([...offsets.keys()]).not.toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
+  test('who sends on as soon as a message is lost with its connection finds none', async () => {
+    broker.inject({ ...send, ...only(1), kind: 'cut', passing: 0 });
+    const found: boolean[] = [];
+    const producer = await client.produce(
+      { topic: TOPIC, group: 'pg', firstQueue: 0 },
+      {
+        settled: () =>
+          found.push(producer.isConnected, producer.send(1, messageOf(1)) === Sent.notConnected),
+      },
+    );
+    producer.send(0, messageOf(0));
+    await expect.poll(() => found).toEqual([false, true]);
+  });
+
   test('names and sizes that no broker takes: refused by the broker as by a real one', async () => {
     broker.maxMessageBytes = 8;
     const told = await sendAll();

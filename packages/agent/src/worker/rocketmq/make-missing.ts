@@ -2,8 +2,14 @@ import type { RocketmqClient } from '@squall/rocketmq';
 import { compileTemplate } from '@squall/core/template';
 import type { RocketmqServices } from '../load/group-services.ts';
 
-/** Makes topics and groups that the group uses and the cluster lacks, where the plan asks for it. */
-export async function makeMissing(services: RocketmqServices): Promise<void> {
+/**
+ * Makes topics and groups that the group uses and the cluster lacks, where the plan asks for it. Tells
+ * each one that it made, so that the run's report knows what there is to be removed.
+ */
+export async function makeMissing(
+  services: RocketmqServices,
+  made: (what: string) => void,
+): Promise<void> {
   const { client, context, group, target } = services;
   if (target.create === null) return;
   const rendered = (text: string): string => compileTemplate(text).render(context);
@@ -14,12 +20,24 @@ export async function makeMissing(services: RocketmqServices): Promise<void> {
   for (const { consume } of group.subscribe) {
     if (consume === undefined) continue;
     topics.add(rendered(consume.topic));
-    await client.admin.createGroup(rendered(consume.group), { retries: consume.retries });
+    const name = rendered(consume.group);
+    if (await makeGroup(client, name, consume.retries)) made(`group ${name}`);
   }
-  for (const topic of topics) await makeTopic(client, topic, target.create.queues);
+  for (const topic of topics) {
+    if (await makeTopic(client, topic, target.create.queues)) made(`topic ${topic}`);
+  }
 }
 
-async function makeTopic(client: RocketmqClient, topic: string, queues: number): Promise<void> {
-  if (await client.admin.hasTopic(topic)) return;
-  await client.admin.createTopic(topic, { queues });
+/** False: it was there. */
+async function makeGroup(client: RocketmqClient, name: string, retries: number): Promise<boolean> {
+  const wasThere = (await client.admin.groups()).has(name);
+  // One that is there may have other retries: the plan's are those of its load.
+  await client.admin.createGroup(name, { retries });
+  return !wasThere;
+}
+
+async function makeTopic(client: RocketmqClient, name: string, queues: number): Promise<boolean> {
+  if (await client.admin.hasTopic(name)) return false;
+  await client.admin.createTopic(name, { queues });
+  return true;
 }

@@ -73,6 +73,10 @@ const USUAL: Readonly<Record<number, Answer>> = {
     groups.make(String(name));
     reply.answer();
   },
+  [RequestCode.getAllSubscriptionGroups]: ({ groups }, { reply }) => {
+    const table = Object.fromEntries(groups.made.map((groupName) => [groupName, { groupName }]));
+    reply.answer({ body: json({ subscriptionGroupTable: table }) });
+  },
   [RequestCode.deleteSubscriptionGroup]: ({ groups }, { request, reply }) => {
     groups.delete(request.ext['groupName'] ?? '');
     reply.answer();

@@ -1,5 +1,5 @@
 import { judgeLedger } from '../ledger/judgement.ts';
-import type { RunAggregate } from '../metrics/index.ts';
+import type { MetricName, RunAggregate } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
 import { booksOf } from './books.ts';
 import { brokerBooksOf } from './broker-books.ts';
@@ -167,6 +167,9 @@ function thresholdOf(
   };
 }
 
+/** Counters whose reasons tell what was done. */
+const DEEDS: readonly MetricName[] = ['made', 'transactions'];
+
 /** Failures by reason, the most frequent first, with the examples that were kept. */
 function failuresOf({ aggregate }: ReportInput, at: At): Report['failures'] {
   if (aggregate === null) return [];
@@ -175,7 +178,7 @@ function failuresOf({ aggregate }: ReportInput, at: At): Report['failures'] {
     { metric: string; subject: string; reason: string; count: number }
   >();
   for (const { key, value } of aggregate.series()) {
-    if (key.reason === undefined || value === 0) continue;
+    if (key.reason === undefined || value === 0 || DEEDS.includes(key.metric)) continue;
     const { metric, subject, reason } = key;
     const id = `${metric}\n${subject}\n${reason}`;
     const known = counts.get(id);

@@ -438,7 +438,9 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       const { client } = rig;
       const topic = await rig.newTopic();
       await client.admin.createGroup(`g-${topic}`, { retries: 3 });
+      expect(await client.admin.groups()).toContain(`g-${topic}`);
       await client.admin.deleteGroup(`g-${topic}`);
+      expect(await client.admin.groups()).not.toContain(`g-${topic}`);
       await client.admin.deleteTopic(topic);
       await expect(client.admin.ranges(topic)).rejects.toMatchObject({ code: 'ROUTE' });
       const [address] = (await client.admin.masters()).values();

@@ -114,6 +114,7 @@ export const METRICS = {
   stored_time: time(
     'stored → received, ms: the wall clock of the broker against that of the consumer',
   ),
+  drain_time: time('a group reads again → nothing is left to read, to the second'),
   response_time: time('request due → its answer received'),
 } as const satisfies Record<string, MetricInfo>;
 

@@ -49,6 +49,7 @@ const FAMILIES: Readonly<Partial<Record<MetricName, Family>>> = {
   offset_faults: 'receive',
   lag: 'receive',
   unread: 'receive',
+  drain_time: 'receive',
   expected: 'receive',
   lost: 'receive',
   duplicated: 'receive',

@@ -77,6 +77,7 @@ export const TIME_NAMES = [
   'response_time',
   'born_time',
   'stored_time',
+  'drain_time',
 ] as const satisfies readonly MetricName[];
 
 export const CONNECT_TIME = 0;
@@ -91,6 +92,7 @@ export const UNSUBSCRIBE_TIME = 8;
 export const RESPONSE_TIME = 9;
 export const BORN_TIME = 10;
 export const STORED_TIME = 11;
+export const DRAIN_TIME = 12;
 
 export const GAUGE_NAMES = [
   'connections',

@@ -6,7 +6,7 @@ import { momentOf } from '../clock.ts';
 import { at, item } from '../element.ts';
 import type { RocketmqServices } from '../load/group-services.ts';
 import type { Meter } from '../measure/meter.ts';
-import { LAG, SUBSCRIBE_TIME, SUBSCRIBED, UNREAD } from '../measure/series.ts';
+import { DRAIN_TIME, LAG, SUBSCRIBE_TIME, SUBSCRIBED, UNREAD } from '../measure/series.ts';
 import { errorReason } from './error-reason.ts';
 import { RocketmqReceiver } from './rocketmq-receiver.ts';
 
@@ -30,6 +30,10 @@ interface Consumer {
   failing: number;
   /** As the brokers told it last, while it is paused. */
   pausedLag: number;
+  /** It reads again since then, µs, with a backlog before it; 0: it does not. */
+  drainsSinceUs: number;
+  /** Messages that it had read by then. */
+  drainsFrom: number;
   isAsking: boolean;
 }
 
@@ -106,8 +110,16 @@ export class GroupConsuming {
 
   /** The stage's clock starts: what it names reads on. */
   resume(): void {
-    for (const { member, entry } of this.#consumers) {
-      if (this.#active.has(entry)) member?.resume();
+    const nowUs = momentOf(this.#services.moment);
+    for (const consumer of this.#consumers) {
+      const { member, entry, pausedLag } = consumer;
+      if (member === null || !this.#active.has(entry)) continue;
+      if (pausedLag > 0) {
+        consumer.drainsSinceUs = nowUs;
+        consumer.drainsFrom = member.counts.messages;
+      }
+      consumer.pausedLag = 0;
+      member.resume();
     }
   }
 
@@ -140,7 +152,9 @@ export class GroupConsuming {
     for (const consumer of this.#consumers) {
       const { member, entry } = consumer;
       if (member === null) continue;
-      this.#bookCounts(consumer, member, this.#receiveMeter(entry, stage));
+      const meter = this.#receiveMeter(entry, stage);
+      this.#bookCounts(consumer, member, meter);
+      this.#bookDrain(consumer, member, meter);
       lags.set(entry, (lags.get(entry) ?? 0) + this.#lagOf(consumer, member));
     }
     for (const [entry, lag] of lags) this.#receiveMeter(entry, stage).gauge(LAG, lag);
@@ -291,6 +305,14 @@ export class GroupConsuming {
     consumer.moved = counts.offsetsMoved;
   }
 
+  /** Its first answer tells a member what is before it. */
+  #bookDrain(consumer: Consumer, member: ConsumerMember, meter: Meter): void {
+    if (consumer.drainsSinceUs === 0 || member.lag > 0) return;
+    if (member.counts.messages === consumer.drainsFrom) return;
+    meter.elapsed(DRAIN_TIME, Float64Array.of(consumer.drainsSinceUs), 0);
+    consumer.drainsSinceUs = 0;
+  }
+
   /** A paused member hears nothing of its queues: the brokers are asked. */
   #lagOf(consumer: Consumer, member: ConsumerMember): number {
     if (this.#ended) return consumer.pausedLag;
@@ -349,6 +371,8 @@ function newConsumer(position: number, entry: number, dueUs: number): Consumer {
     moved: 0,
     failing: 0,
     pausedLag: 0,
+    drainsSinceUs: 0,
+    drainsFrom: 0,
     isAsking: false,
   };
 }

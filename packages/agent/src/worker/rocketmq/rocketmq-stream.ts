@@ -44,6 +44,12 @@ export interface RocketmqStreamOptions {
   pump(position: number): void;
 }
 
+/** What a stream needs of its producer. */
+export type Sender = Pick<
+  Producer,
+  'isConnected' | 'unsentBytes' | 'newBatch' | 'send' | 'sendBatch'
+>;
+
 const NOTHING = Buffer.alloc(0);
 const NO_REQUEST = 0xffff_ffff;
 
@@ -80,7 +86,7 @@ export class RocketmqStream {
   /** Messages of each client so far, for `{{seq}}`; only where a text asks for it. */
   readonly #seqs: Uint32Array | null;
   #payload: Uint8Array = NOTHING;
-  #producer: Producer | null = null;
+  #producer: Sender | null = null;
   /** No request is tried before it, µs. */
   #pausedUntilUs = 0;
 
@@ -132,7 +138,7 @@ export class RocketmqStream {
     };
   }
 
-  use(producer: Producer): void {
+  use(producer: Sender): void {
     this.#producer = producer;
   }
 
@@ -258,7 +264,7 @@ export class RocketmqStream {
     return true;
   }
 
-  #gather(run: RocketmqRun, producer: Producer, dueUs: Float64Array): boolean {
+  #gather(run: RocketmqRun, producer: Sender, dueUs: Float64Array): boolean {
     const { position } = this.#place;
     const known = this.#batches[position];
     const batch = known ?? producer.newBatch();

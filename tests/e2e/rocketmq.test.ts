@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest';
+import { RocketmqClient } from '@squall/rocketmq';
 import { RocketmqCluster } from '../fixtures/rocketmq/cluster.ts';
 import type { ReportJson } from '../fixtures/report-laws.ts';
 import { rocketmqMissing } from '../fixtures/rocketmq/jars.ts';
-import { reportOf, type SquallResult, Workspace } from '../fixtures/squall.ts';
+import { readClock } from '../fixtures/rocketmq/traffic.ts';
+import { reportOf, squall, type SquallResult, startSquall, Workspace } from '../fixtures/squall.ts';
 
 const VERSION = '5.3.3';
 
@@ -68,6 +70,37 @@ describe.concurrent('RocketMQ by plans', { timeout: 240_000 }, () => {
     expect(notes.join('\n')).toContain(
       'half grew by 30 messages, 40 were acknowledged, 10 rolled back',
     );
+    await expectClean(result.out);
+  });
+
+  test('command lines of RocketMQ’s own tools', async (context) => {
+    const names = nameServer(context);
+    const client = new RocketmqClient({ nameServers: [names], readClock });
+    await client.admin.createTopic('tools', { queues: 4 });
+    const tool = async (line: string): Promise<SquallResult> => {
+      const out = workspace.out();
+      const words = `rocketmq ${line} -n 127.0.0.1:9;${names} -t tools --workers 1 --out ${out}`;
+      return startSquall(words.split(' '), out).result;
+    };
+    const [producer, batches, half, consumer] = await Promise.all([
+      tool('producer -w 4 -s 128 -q 2000 -k true -l 2 --official-output 4.8'),
+      tool('batchproducer -w 2 -b 16 --for 2s'),
+      tool('tproducer -w 2 -s 256 -sr 0.5 --for 2s'),
+      tool('consumer -g tools-group -w 20 --for 4s'),
+    ]);
+    for (const each of [producer, batches, half, consumer]) expect(each.code, each.output).toBe(0);
+    expect(producer.stdout).toMatch(
+      /^\[Complete\] Send Total: 2000 Send TPS: \d+ .* Response Failed: 0$/m,
+    );
+    expect(figure(groupOf(producer), 'acked')).toBe(2_000);
+    expect(figure(groupOf(batches), 'acked')).toBeGreaterThan(16);
+    const { committed = 0, 'rolled back': back = 0 } = groupOf(half)?.reasons['transactions'] ?? {};
+    expect(Math.abs(committed - back)).toBeLessThanOrEqual(1);
+    expect(consumer.stderr).toContain('note  -w is passed over');
+    // The topic was there before: no run takes it away.
+    expect((await squall(['clean', producer.out])).stdout).toContain('leave nothing');
+    expect(await client.admin.hasTopic('tools')).toBe(true);
+    await client.end();
   });
 
   test('name servers that are none, and topics that are nowhere, are told by name', async (context) => {
@@ -89,6 +122,26 @@ function figure(figures: Figures | undefined, name: string): number {
 
 function inStage(figures: Figures | undefined, stage: string, name: string): number {
   return figures?.stages[stage]?.counters[name] ?? 0;
+}
+
+function groupOf(result: SquallResult): Figures | undefined {
+  return reportOf(result).groups['producers'];
+}
+
+/** Topics and groups that the run made are there, are removed, and are not there any more. */
+async function expectClean(out: string): Promise<void> {
+  const look = await squall(['clean', out, '--dry-run']);
+  expect(look.stdout).toMatch(/half-in {2,}groups {2,}1 of the run · 1 found$/m);
+  const cleaned = await squall(['clean', out]);
+  expect(cleaned.code, cleaned.output).toBe(0);
+  expect(cleaned.stdout).toMatch(
+    /half-in {2,}groups {2,}1 of the run · 1 found · 1 removed · 0 left$/m,
+  );
+  expect(cleaned.stdout).not.toMatch(/[1-9]\d* left/);
+  const again = await squall(['clean', out, '--dry-run']);
+  // A group with messages that are still to come again is made anew by its broker when they do.
+  const others = again.stdout.split('\n').filter((line) => !line.includes('failing-in'));
+  expect(others.join('\n')).not.toMatch(/[1-9]\d* found/);
 }
 
 /** The figures of the published test, of both sides. */

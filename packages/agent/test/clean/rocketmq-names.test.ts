@@ -1,4 +1,3 @@
-import type { Group } from '@squall/core/plan';
 import { readPlan } from '@squall/core/plan';
 import { expect, it } from 'vitest';
 import { namesOfRun } from '../../src/clean/rocketmq-names.ts';
@@ -28,9 +27,9 @@ stages: [{ name: load, run: { producers: publish.own }, for: 1s }]
 function names(index: number) {
   const read = readPlan(PLAN);
   if (!read.ok) throw new Error(JSON.stringify(read.errors));
-  const group = read.plan.groups[index] as Group;
+  const group = read.plan.groups[index];
   const target = read.plan.targets['rocketmq'];
-  if (target === undefined) throw new Error('no target');
+  if (group === undefined || target === undefined) throw new Error('no group, no target');
   const context = new RenderContext({
     group,
     target,

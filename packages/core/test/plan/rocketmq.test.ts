@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readPlan } from '../../src/plan/index.ts';
 import { accepted, refused } from './plan-fixture.ts';
 
 const NAMES = ['10.0.0.1:9876', '10.0.0.2:9876'];
@@ -28,6 +29,17 @@ const messages = (parts: Parameters<typeof planOf>[0]) =>
   refused(planOf(parts)).map(({ message }) => message);
 
 describe('a plan of RocketMQ', () => {
+  test('is told that the run itself removes nothing of it', () => {
+    const read = readPlan(JSON.stringify({ ...planOf({}), cleanup: true }));
+    expect(read.ok && read.warnings).toEqual([
+      expect.objectContaining({
+        path: 'cleanup',
+        message: expect.stringContaining('removes nothing of group producers'),
+        hint: expect.stringContaining('squall clean'),
+      }),
+    ]);
+  });
+
   test('has acknowledged messages, and consumers that share a topic', () => {
     const plan = accepted(planOf({ target: { namespace: 'team', connections: 2 } }));
     expect(plan.targets['mq']).toMatchObject({ nameServers: NAMES, connections: 2, acl: null });

@@ -33,6 +33,7 @@ export function normalise(file: PlanFile, options: NormaliseOptions, context: No
   checkClientIds({ groups, targets }, context);
   const thresholds = normaliseThresholds(file.thresholds, { groups, stages }, context);
   warnUnused(file, context);
+  if (file.cleanup !== false) warnOfCleanup(groups, targets, context);
   return {
     squall: 1,
     name: file.name,
@@ -64,6 +65,21 @@ function normaliseCleanup(cleanup: CleanupFile): CleanupSpec | null {
   if (typeof cleanup === 'boolean') return cleanup ? CLEANUP : null;
   const { retained, sessions, rate, max } = cleanup;
   return { retained, sessions, ratePerS: rate, maxUs: max };
+}
+
+/** The run itself tidies up at MQTT brokers only. */
+function warnOfCleanup(
+  groups: Plan['groups'],
+  targets: Plan['targets'],
+  { findings }: NormalContext,
+): void {
+  const group = groups.find(({ target }) => targets[target]?.protocol === 'rocketmq');
+  if (group === undefined) return;
+  findings.warn(
+    ['cleanup'],
+    `cleanup removes nothing of group ${group.name}: RocketMQ has neither sessions nor retained messages`,
+    'squall clean removes topics and groups that the run made',
+  );
 }
 
 function texts(

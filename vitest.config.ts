@@ -9,6 +9,7 @@ const ALONE = [
   'tests/e2e/load.test.ts',
   'tests/e2e/ledger-fleet.test.ts',
   'tests/e2e/quickstart.test.ts',
+  'tests/e2e/redis.test.ts',
   'tests/e2e/resume.test.ts',
 ];
 const PATIENCE = { testTimeout: 120_000, hookTimeout: 60_000 };

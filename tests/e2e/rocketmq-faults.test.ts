@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RequestCode } from '@squall/rocketmq/codec';
 import { type Fault, FaultBroker, only } from '@squall/rocketmq/testing';
+import { until } from '../fixtures/process.ts';
 import { reportOf, squall, Workspace } from '../fixtures/squall.ts';
 
 /**
  * What a RocketMQ broker does wrong, seen in the report of a whole run: each fault by its class and its
  * count, and nothing else.
  */
-const { sendMessageV2 } = RequestCode;
+const { getRouteInfoByTopic, sendMessageV2 } = RequestCode;
 const workspace = new Workspace();
 let broker: FaultBroker;
 
@@ -21,16 +22,28 @@ afterAll(async () => {
 });
 
 const MESSAGES = 200;
+/** Several runs start at once, on a machine that may have other work. */
+const START_MS = 60_000;
 
 interface PlanParts {
   readonly topic: string;
   readonly consumes?: boolean;
   readonly nameServers?: readonly string[];
   readonly retries?: number;
+  readonly count?: number;
+  readonly rate?: string;
 }
 
 /** One sender, so that the n-th message is the n-th. */
-function plan({ topic, consumes = false, nameServers, retries = 3 }: PlanParts) {
+function plan(parts: PlanParts) {
+  const {
+    topic,
+    consumes = false,
+    nameServers,
+    retries = 3,
+    count = MESSAGES,
+    rate = 'max',
+  } = parts;
   const consumers = {
     consumers: {
       target: 'rocketmq',
@@ -52,7 +65,7 @@ function plan({ topic, consumes = false, nameServers, retries = 3 }: PlanParts) 
         target: 'rocketmq',
         clients: 1,
         connect: { retries, timeout: '2s' },
-        publish: { topic, payload: '100B', rate: 'max', count: MESSAGES, ackTimeout: '500ms' },
+        publish: { topic, payload: '100B', rate, count, ackTimeout: '500ms' },
       },
       ...(consumes ? consumers : {}),
     },
@@ -152,6 +165,49 @@ describe.concurrent('a run against a RocketMQ broker with faults', () => {
     expect(result.code).not.toBe(0);
     expect(result.output).toContain('127.0.0.1:9 (connection refused)');
     expect(result.output).toContain('brokerIP1');
+  });
+
+  test('a route that appears late is waited for; a broker that leaves takes what was under way with it', async () => {
+    const [stays, leaves] = await Promise.all([
+      FaultBroker.start('stays'),
+      FaultBroker.start('leaves'),
+    ]);
+    stays.peers.push(leaves);
+    for (const each of [stays, leaves]) each.store.create('leaving', 2);
+    const file = plan({
+      topic: 'leaving',
+      nameServers: [stays.address],
+      rate: '400/s',
+      count: 1_200,
+    });
+    stays.unrouted.add('leaving');
+    const running = workspace.run([file, '--workers', '1', '--quiet']);
+    await until(
+      'the route is asked for, and again',
+      () => stays.came(getRouteInfoByTopic) > 5,
+      START_MS,
+    );
+    stays.unrouted.delete('leaving');
+    await until(
+      'both have some',
+      () => stays.came(sendMessageV2) > 50 && leaves.came(sendMessageV2) > 50,
+      START_MS,
+    );
+    leaves.inject({ code: sendMessageV2, ...only(1), kind: 'silent', done: true });
+    await until('one is not answered', () => leaves.injected.some(({ count }) => count > 0));
+    await leaves.stop();
+    const result = await running;
+    await stays.stop();
+    const { counters, reasons } = reportOf(result).groups['producers'] ?? {
+      counters: {},
+      reasons: {},
+    };
+    const { 'connection lost': lost = 0, ...others } = reasons['publish_failed'] ?? {};
+    expect(others).toEqual({});
+    // The one that was held back, and what else was under way at that moment.
+    expect(lost).toBeGreaterThanOrEqual(1);
+    expect(lost).toBeLessThan(10);
+    expect(counters).toMatchObject({ sent: 1_200, acked: 1_200 - lost, connect_failed: 0 });
   });
 
   test('squall rocketmq producer: lines as theirs, and what theirs would have counted otherwise', async () => {

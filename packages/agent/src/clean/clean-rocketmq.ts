@@ -11,7 +11,7 @@ import { namesOfRun, type RocketmqNames } from './rocketmq-names.ts';
 /** Topics or groups at a time. */
 const PLACES = 4;
 
-export interface NamesResult {
+interface NamesResult {
   /** What the run may have left, by its plan and its report. */
   readonly names: number;
   readonly found: number;

@@ -61,7 +61,7 @@ function flagOf(name: string): ToolFlag {
   return found;
 }
 
-export function fallbackOf(name: string, kind: ToolKind): string {
+function fallbackOf(name: string, kind: ToolKind): string {
   const { fallback = '' } = flagOf(name);
   return typeof fallback === 'string' ? fallback : (fallback[kind] ?? '');
 }

@@ -85,6 +85,13 @@ function inject(topic: string, nth: number, fault: object): void {
   broker.inject({ code: sendMessageV2, where, ...only(nth), ...fault } as Fault);
 }
 
+test('check --connect names the groups of RocketMQ as those that it does not try', async () => {
+  const result = await squall(['check', plan({ topic: 'untried' }), '--connect']);
+  expect(result.code).toBe(112);
+  expect(result.stdout).toMatch(/unknown {2}connect {4,}groups of RocketMQ are not tried yet/);
+  expect(broker.requests).toEqual([]);
+});
+
 describe.concurrent('a run against a RocketMQ broker with faults', () => {
   test('each answer to a send is counted by its class', async () => {
     const topic = 'answers';

@@ -85,7 +85,8 @@ export class RocketmqLoad implements GroupLoad {
 
   prepare(needs: StageNeeds, stage: Stage, atUs: number): void {
     const { group, groupIndex, order } = this.#services;
-    if (needs.connects.has(groupIndex)) {
+    // A worker without clients of the group has nothing to say to its brokers.
+    if (needs.connects.has(groupIndex) && order.count > 0) {
       const schedule = connectSchedule(connectRate(stage, groupIndex, group), order.total);
       this.#coming = new TurnWalk({ order, startUs: atUs, schedule });
       void this.#reach();

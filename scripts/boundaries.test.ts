@@ -35,6 +35,8 @@ const CROSSINGS = [
   ['controller', '@squall/agent', 'meet only in'],
   ['controller', '@squall/mqtt', 'meet only in'],
   ['controller', '@squall/rocketmq', 'meet only in'],
+  ['import', '@squall/agent', 'knows the plan and nothing else'],
+  ['import', 'node:fs', 'opens no file'],
   ['redis-bus', '@squall/agent', 'knows nothing of'],
   ['redis-bus', '@squall/rocketmq', 'knows nothing of'],
   ['redis-bus', '@squall/controller', 'knows nothing of'],

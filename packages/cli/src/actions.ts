@@ -21,7 +21,7 @@ export function actionsFor(scene: RunScene, exitWith: ExitWith): Actions {
   };
 }
 
-type RunActions = Pick<Actions, 'run' | 'check' | 'remoteRun' | 'controller'> &
+type RunActions = Pick<Actions, 'run' | 'check' | 'import' | 'remoteRun' | 'controller'> &
   BenchActions &
   RocketmqActions;
 
@@ -43,6 +43,10 @@ function runActions(scene: RunScene, exitWith: ExitWith): RunActions {
     check: async (plan, options) => {
       const { checkCommand } = await import('./commands/check.ts');
       exitWith(await checkCommand(plan, options, terminal));
+    },
+    import: async (file, options) => {
+      const { importCommand } = await import('./commands/import.ts');
+      exitWith(importCommand(file, options, terminal));
     },
     remoteRun: async (plan, options) => {
       const { remoteRunCommand } = await import('./commands/remote-run.ts');

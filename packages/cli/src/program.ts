@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { addBench, type BenchActions } from './bench-program.ts';
 import { addDoctor, type HostActions } from './host-program.ts';
+import { addImport, type ImportActions } from './import-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
 import { addRocketmq, type RocketmqActions } from './rocketmq-program.ts';
 import { apiOption, tokenOption } from './shared-options.ts';
@@ -23,7 +24,12 @@ const MAX_AGENTS = 200;
 const MAX_WORKERS = 256;
 
 /** What the command line leads to; each resolves with the exit code. */
-export interface Actions extends RemoteActions, HostActions, BenchActions, RocketmqActions {
+export interface Actions
+  extends RemoteActions,
+    HostActions,
+    BenchActions,
+    ImportActions,
+    RocketmqActions {
   run(plan: string, options: RunCommandOptions): Promise<void>;
   check(plan: string, options: CheckOptions): Promise<void>;
   /** A run that a controller elsewhere carries out. */
@@ -51,6 +57,7 @@ export function buildProgram(version: string, actions: Actions): Command {
   addAgent(program, actions);
   addBench(program, actions);
   addRocketmq(program, actions);
+  addImport(program, actions);
   addDoctor(program, actions);
   addRemoteCommands(program, actions);
   program
@@ -281,6 +288,7 @@ Examples:
   squall check my-plan.yaml --connect                         is the plan right, and does the broker do what it wants?
   squall doctor my-plan.yaml --agents 5                       can this host carry its share?
   squall bench pub -h localhost -c 40 -I 10 -t test/%i -q 1   the flags of emqtt_bench, and the plan behind them
+  squall import devices.jmx --out devices.yaml                a plan out of one of JMeter or HiveMQ Swarm
   squall clean squall-out/<run id>                            what is left on the broker?
   squall run --help                                           all options of a command
 

@@ -16,13 +16,22 @@ export function connectOf(connect: XmlElement, overMs: number, scenario: Scenari
     keepAlive: `${Math.round(ms('keepAlive', 60_000) / 1_000)}s`,
     timeout: `${ms('timeOut', 60_000)}ms`,
     retries: scenario.number(connect, attributes['retries'] ?? '0', 0),
+    ...backoffOf(timeMs(attributes['retryInterval'] ?? '')),
     cleanStart: attributes['cleanStart'] !== 'false',
     ...(expiry === null || expiry === 0 ? {} : { sessionExpiry: `${Math.round(expiry / 1_000)}s` }),
   };
 }
 
+/** Pauses double here, from theirs on. */
+function backoffOf(ms: number | null): DraftMap {
+  if (ms === null || ms === 0) return {};
+  return { backoff: { min: `${ms}ms`, max: `${Math.max(ms, LONGEST_PAUSE_MS)}ms` } };
+}
+
+const LONGEST_PAUSE_MS = 8_000;
+
 const CONNECT_ATTRIBUTES =
-  'id broker retries retryInterval timeOut keepAlive cleanStart sessionExpiry autoReconnect expectedDuration'.split(
+  'id broker retries retryInterval timeOut keepAlive cleanStart sessionExpiry expectedDuration'.split(
     ' ',
   );
 
@@ -33,6 +42,7 @@ export function publishOf(
   scenario: Scenario,
 ): { readonly name: string; readonly body: DraftMap } | null {
   const { attributes } = publish;
+  scenario.knows(publish, PUBLISH_ATTRIBUTES);
   const topic = topicOf(publish, given.clients, scenario);
   if (topic === null) return null;
   const generator = attributes['payloadGeneratorType'] ?? 'static';
@@ -57,6 +67,11 @@ export function publishOf(
   };
   return { name, body };
 }
+
+const PUBLISH_ATTRIBUTES =
+  'id topicGroup message payloadGeneratorType rate qos count waitForAck retain roundRobin messageExpiry expectedDuration'.split(
+    ' ',
+  );
 
 function waitOf(waits: string | undefined): DraftMap {
   return waits === 'true' ? { inflight: 1 } : {};

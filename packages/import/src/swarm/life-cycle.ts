@@ -21,7 +21,13 @@ export function readLifeCycle(lifeCycle: XmlElement, scenario: Scenario): Life {
     const spread = spreadMs(element);
     if (spread === null) steps.push(...stepsOf(element, { overMs, times: 1 }, scenario));
     else overMs = spread;
-    if (element.name === 'connect') overMs = 0;
+    if (spread === null && overMs > 0 && element.name !== 'connect') {
+      scenario.change(
+        element,
+        'the delay before it spread the clients; here their periods are spread evenly',
+      );
+    }
+    if (spread === null) overMs = 0;
   }
   return { steps };
 }

@@ -177,6 +177,12 @@ describe('a JMeter plan', () => {
     for (const { line } of lost) expect(text).toContain(`line ${line}: `);
   });
 
+  it('names settings of forks that it does not know', () => {
+    const fork = publish({ 'mqtt.topic_alias': '3', 'mqtt.response_topic': '' });
+    const { lost } = imported(timed(connect(), timer('10'), fork));
+    expect(lost.map(({ why }) => why)).toEqual(['the setting mqtt.topic_alias']);
+  });
+
   it('shares a throughput timer out over the samplers in its scope', () => {
     const paced = element('ConstantThroughputTimer', 'pace', { throughput: '60', calcMode: '0' });
     const { text } = imported(
@@ -192,9 +198,11 @@ describe('a JMeter plan', () => {
       threadGroup({ ...TIMED, 'ThreadGroup.duration': '30' }, connect() + timer('10') + publish()),
     ];
     const { plan } = imported(jmx(groups.join('')));
-    const run = plan.stages.map(({ name, activities }) => `${name} ${activities?.length ?? ''}`);
-    expect(run.length).toBe(6);
-    expect(plan.stages[0]?.name).toBe('setup-connect');
+    const names = plan.stages.map(({ name }) => name);
+    expect(names).toEqual(['setup-connect', 'setup-load', 'connect', 'load', 'load-2', 'load-3']);
+    expect(plan.stages.slice(3).map(({ forUs }) => forUs)).toEqual(
+      [20, 10, 50].map((s) => s * SECOND),
+    );
   });
 
   it('gives each group ids of its own', () => {

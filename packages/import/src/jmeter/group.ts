@@ -136,7 +136,7 @@ function churnOf(origin: GroupOrigin, clients: number, { findings }: Variables):
   return { rate: rateText(perSecond), stay: duration(Math.max(1, stayMs)) };
 }
 
-export function rateText(perSecond: number): string {
+function rateText(perSecond: number): string {
   if (perSecond >= 1) return `${Number(perSecond.toFixed(3))}/s`;
   return `${Math.max(0.001, Number((perSecond * HOUR_S).toFixed(3)))}/h`;
 }

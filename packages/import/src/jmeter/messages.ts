@@ -55,7 +55,7 @@ export function duration(ms: number): string {
   return ms % 1 === 0 ? `${ms}ms` : `${Math.max(1, Math.round(ms * 1_000))}us`;
 }
 
-export function qosOf(element: JmeterElement, variables: Variables): number | string {
+function qosOf(element: JmeterElement, variables: Variables): number | string {
   const { text, value } = variables.numberText(element.text('mqtt.qos_level'), 0, element);
   if ([0, 1, 2].includes(value)) return text;
   variables.findings.change(element.line, element.what, `QoS ${value} acted as 0`);

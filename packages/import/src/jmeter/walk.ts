@@ -1,4 +1,5 @@
 import type { JmeterElement } from './element.ts';
+import { tellUnknownKeys } from './known-keys.ts';
 import { delayOf, isTimer, type Delay } from './timers.ts';
 import type { Variables } from './variables.ts';
 
@@ -95,6 +96,7 @@ export class Walk {
   }
 
   #sampler(element: JmeterElement, above: Scope): void {
+    tellUnknownKeys(element, this.#variables.findings);
     const scope = this.#scope(element.children, above);
     const own = element.children.filter((e) => !isTimer(e) && !e.kind.endsWith('Assertion'));
     for (const child of own) {

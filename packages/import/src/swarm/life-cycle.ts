@@ -2,7 +2,7 @@ import type { XmlElement } from '../xml/parse-xml.ts';
 import { type Scenario, timeMs } from './scenario.ts';
 
 /** One command of a life cycle. */
-export type LifeStep =
+type LifeStep =
   | { readonly kind: 'connect'; readonly element: XmlElement; readonly overMs: number }
   | { readonly kind: 'publish'; readonly element: XmlElement; readonly times: number }
   | { readonly kind: 'subscribe' | 'unsubscribe' | 'disconnect'; readonly element: XmlElement }

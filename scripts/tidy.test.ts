@@ -32,7 +32,9 @@ describe('the house is tidy', () => {
     const rooms = new Set(
       files.map((file) => file.match(/^packages\/([^/]+)\//)?.[1]).filter((room) => room),
     );
-    const planned = 'agent cli controller core import mqtt probes redis-bus rocketmq web'.split(' ');
+    const planned = 'agent cli controller core import mqtt probes redis-bus rocketmq web'.split(
+      ' ',
+    );
     expect([...rooms].filter((room) => !planned.includes(room ?? ''))).toEqual([]);
   });
 

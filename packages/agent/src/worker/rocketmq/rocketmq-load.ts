@@ -1,4 +1,3 @@
-// Data path
 import type { FailureExample, MetricName } from '@squall/core/metrics';
 import type { Stage } from '@squall/core/plan';
 import {

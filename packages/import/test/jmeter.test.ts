@@ -235,3 +235,53 @@ describe('a JMeter plan', () => {
     expect(imported(jmx(group)).text).toContain('for: 45s');
   });
 });
+
+function listen(topic: string): string {
+  return element('net.xmeter.samplers.SubSampler', 'Listen', {
+    'mqtt.topic_name': topic,
+    'mqtt.sample_condition': 'number of received messages',
+    'mqtt.sample_condition_value': '1',
+  });
+}
+
+function talking(mine: string, other: string): string {
+  return threadGroup(
+    { 'ThreadGroup.num_threads': '2', 'ThreadGroup.ramp_time': '1', 'ThreadGroup.duration': '' },
+    connect({ 'mqtt.client_id_prefix': mine }) +
+      publish(
+        { 'mqtt.topic_name': `${mine}\${__threadNum}`, 'mqtt.add_timestamp': true },
+        timer('3000'),
+      ) +
+      listen(`${other}\${__threadNum}`) +
+      disconnect +
+      timer('300'),
+  );
+}
+
+describe('two groups that talk to each other, once, as the first plans of the plugin do', () => {
+  it('stay two groups, with both words each, a message a client', () => {
+    const { plan, text, lostCount } = imported(
+      jmx(talking('Dev_', 'Mob_') + talking('Mob_', 'Dev_')),
+    );
+    expect(lostCount).toBe(0);
+    expect(
+      plan.groups.map(({ publish: out, subscribe }) => [out.length, subscribe.length]),
+    ).toEqual([
+      [1, 1],
+      [1, 1],
+    ]);
+    expect(text.match(/count: 2$/gm)).toHaveLength(2);
+    expect(text).toContain('template: "{{now}}ts_sep_flaghello"');
+    expect(plan.stages.map(({ name }) => name)).toEqual(['connect', 'subscribe', 'load']);
+  });
+
+  it('leave out the WorkBench of old files', () => {
+    const bench = `</hashTree><WorkBench testclass="WorkBench" testname="WorkBench"/><hashTree>${publish()}</hashTree></hashTree></jmeterTestPlan>`;
+    const text = jmx(talking('Dev_', 'Mob_')).replace(
+      /<\/hashTree>\s*<\/hashTree>\s*<\/jmeterTestPlan>\s*$/,
+      bench,
+    );
+    expect(text).toContain('WorkBench');
+    expect(imported(text).lostCount).toBe(0);
+  });
+});

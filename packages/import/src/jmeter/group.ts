@@ -1,6 +1,7 @@
 import { type DraftMap, type DraftValue, noted } from '../plan/draft.ts';
 import { connectOf, identityOf } from './connection.ts';
 import { duration, streamOf, type Stream, subscriptionOf } from './messages.ts';
+import type { JmeterElement } from './element.ts';
 import type { ThreadConnection } from './thread-connections.ts';
 import type { Threads } from './thread-group.ts';
 import type { Variables } from './variables.ts';
@@ -99,6 +100,11 @@ function subscriptionsOf(
   variables: Variables,
 ): DraftValue[] {
   const { owner, subscribing } = connection;
+  for (const { element } of subscribing) {
+    if (listensFor(element)) continue;
+    const why = 'it waited for a number of messages; here it listens as long as its stage lasts';
+    variables.findings.change(element.line, element.what, why);
+  }
   const own = owner.flag('mqtt.sub_when_connected') ? [owner] : [];
   return [...own, ...subscribing.map(({ element }) => element)].map((element) =>
     noted(subscriptionOf(element, taken, variables), `${element.what}, line ${element.line}`),
@@ -183,9 +189,12 @@ function lifeOf(
 /** How long a Sub sampler holds its thread. */
 function listensMs({ kind, element }: Step): number {
   if (kind !== 'SubSampler') return 0;
-  const elapsed = element
-    .text('mqtt.sample_condition', 'specified elapsed time (ms)')
-    .includes('elapsed');
   const value = Number(element.text('mqtt.sample_condition_value', '1000'));
-  return elapsed && Number.isFinite(value) ? value : 0;
+  return listensFor(element) && Number.isFinite(value) ? value : 0;
+}
+
+/** Whether a time ends its sample; else a number of messages does. */
+function listensFor(element: JmeterElement): boolean {
+  const usual = 'specified elapsed time (ms)';
+  return element.text('mqtt.sample_condition', usual).includes('elapsed');
 }

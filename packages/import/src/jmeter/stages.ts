@@ -7,9 +7,6 @@ export interface Phase {
   readonly groups: readonly ImportedGroup[];
 }
 
-/** Stages of a phase beyond which starts and ends of its groups are not told apart. */
-const MAX_SEGMENTS = 60;
-
 /** All connect, all subscribe, then the load, in as many stages as groups come and go. */
 export function stagesOf(phases: readonly Phase[]): DraftValue[] {
   const taken = new Set<string>();
@@ -46,9 +43,7 @@ function loadStages(
   const stages: DraftValue[] = [];
   const edges = [
     ...new Set(timed.flatMap(({ startS, lengthS }) => [startS, startS + (lengthS ?? 0)])),
-  ]
-    .toSorted((a, b) => a - b)
-    .slice(0, MAX_SEGMENTS + 1);
+  ].toSorted((a, b) => a - b);
   const [text] = timed.map(({ lengthText }) => lengthText);
   const same = timed.every(({ lengthText }) => lengthText === text) && edges.length === 2;
   for (let index = 0; index + 1 < edges.length; index++) {

@@ -35,6 +35,14 @@ const CONNECT: readonly Explanation[] = [
     hint: 'give tls.cert and tls.key',
   },
   {
+    pattern: /certificate or its key cannot be used/,
+    hint: 'tls.cert and tls.key of the plan do not belong together, or one of them is damaged; the broker was not asked',
+  },
+  {
+    pattern: /no PEM certificate/,
+    hint: 'the file that the plan names holds no certificate in PEM form; the broker was not asked',
+  },
+  {
     pattern: /client certificate/,
     hint: 'the broker does not take tls.cert: look at its authority and at its dates',
   },

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { STAMP_BYTES } from '@squall/core/stamp';
 import type { BenchFlag } from './flags.ts';
 import { type GivenFlags, usage } from './parse-flags.ts';
 import { type PlanEntry, planText, type PlanValue } from './plan-text.ts';
@@ -206,6 +207,7 @@ function publishOf(flags: GivenFlags): PlanEntry {
     { key: 'qos', value: qos, why: why(flags, ['qos']) },
     ...(flags.on('retain') ? [{ key: 'retain', value: true, why: why(flags, ['retain']) }] : []),
     payloadOf(flags),
+    ...unstamped(flags),
     { key: 'every', value: `${intervalMs}ms`, why: why(flags, ['interval_of_msg']) },
     // At QoS 0 nothing is acknowledged, and there is no window.
     ...(qos === 0 ? [] : [{ key: 'inflight', value: inflight, why: why(flags, ['inflight']) }]),
@@ -216,6 +218,13 @@ function publishOf(flags: GivenFlags): PlanEntry {
     ...(ackS === 0 ? [] : [{ key: 'ackTimeout', value: `${ackS}s`, why: '--retry-interval' }]),
   ];
   return { key: 'publish', value: entries };
+}
+
+/** A size that has no room for the stamp is sent all the same, as emqtt_bench does. */
+function unstamped(flags: GivenFlags): PlanEntry[] {
+  if (flags.has('message') || flags.number('size') >= STAMP_BYTES) return [];
+  const reason = `${STAMP_BYTES} bytes are needed for the stamp: deliveries are not verified`;
+  return [{ key: 'verify', value: 'off', why: reason }];
 }
 
 function payloadOf(flags: GivenFlags): PlanEntry {

@@ -117,6 +117,13 @@ describe('the plan that a command line stands for', () => {
     });
   });
 
+  it('of messages too small for the stamp: they are sent, and not verified', () => {
+    const { group } = normal('pub', '-t bench -s 20');
+    expect(group).toMatchObject({
+      publish: [{ payload: { kind: 'size', bytes: 20 }, verify: false }],
+    });
+  });
+
   it('takes every default of emqtt_bench', () => {
     const { group } = normal('pub', '-t bench -V 4');
     expect(group).toMatchObject({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accepted, complaints, planOf, streamOf } from './plan-fixture.ts';
+import { accepted, complaints, planOf, refused, streamOf } from './plan-fixture.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 const staged = (run: unknown, stage: Part = {}, group: Part = {}) =>
@@ -9,6 +9,7 @@ const activities = (run: unknown, stage: Part = {}, group: Part = {}) =>
 const faults = (run: unknown, stage: Part = {}, group: Part = {}) =>
   complaints(staged(run, stage, group));
 
+const V5 = { protocol: 'mqtt', version: '5', urls: ['mqtt://127.0.0.1:1883'] };
 const KEPT = { clientId: 'd-{{n}}', connect: { cleanStart: false } };
 
 describe('rates that change', () => {
@@ -150,6 +151,11 @@ describe('connections in a stage', () => {
       'stages[0].run.devices: sleep needs sessions that are kept, and devices has cleanStart: true',
     ]);
     expect(faults('wake')[0]).toContain('wake needs sessions that are kept');
+    const forgotten = { clientId: 'd-{{n}}', connect: { cleanStart: false, sessionExpiry: '0s' } };
+    const plan = staged('sleep', {}, forgotten);
+    const [fault] = refused({ ...plan, targets: { broker: V5 } });
+    expect(fault?.message).toContain('devices has sessionExpiry: 0s');
+    expect(fault?.hint).toContain('write connect: { sessionExpiry: 1h }');
   });
 
   test('are taken over by their own client id', () => {

@@ -97,6 +97,17 @@ describe('a plan of MQTT 5', () => {
     });
   });
 
+  test('counts that may be `true`, too, are told by their range', () => {
+    const topicAlias = { publish: { ...PUBLISH, topicAlias: '100k' } };
+    expect(refused(planOf(target('5'), topicAlias))[0]?.message).toBe(
+      '100k is out of range: 1 to 65535, or true',
+    );
+    const identifier = { subscribe: { topic: 't', options: { identifier: '300M' } } };
+    expect(refused(planOf(target('5'), identifier))[0]?.message).toBe(
+      '300M is out of range: 1 to 268435455, or true',
+    );
+  });
+
   test.each<[string, Record<string, unknown>]>([
     ['sessionExpiry', { connect: { sessionExpiry: '1h' } }],
     ['properties', { connect: { properties: { receiveMaximum: 1 } } }],

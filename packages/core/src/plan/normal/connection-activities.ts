@@ -157,12 +157,14 @@ function keepsSession({ group }: ActivityPlace): boolean {
 function checkKept(word: 'sleep' | 'wake', place: ActivityPlace): void {
   const { group, path, context } = place;
   if (keepsSession(place)) return;
-  const why = group.connect.cleanStart ? 'cleanStart: true' : 'sessionExpiry: 0s';
+  const isClean = group.connect.cleanStart;
+  const why = isClean ? 'cleanStart: true' : 'sessionExpiry: 0s';
+  const kept = isClean ? 'cleanStart: false' : 'sessionExpiry: 1h';
   context.findings.error(
     path,
     `${word} needs sessions that are kept, and ${group.name} has ${why}`,
     {
-      hint: 'write connect: { cleanStart: false }, or disconnect and connect in place of sleep and wake',
+      hint: `write connect: { ${kept} }, or disconnect and connect in place of sleep and wake`,
     },
   );
 }

@@ -7,7 +7,9 @@ const ramp = strictMap({
   to: rateOrNone().describe('Rate at the end; it stays there.'),
   over: someDuration()
     .optional()
-    .describe('How long it takes; in a stage with `for` its length by default.'),
+    .describe(
+      'How long it takes; a ramp that stands in a stage with `for` takes its length by default.',
+    ),
 });
 
 const step = strictMap({

@@ -41,7 +41,7 @@ const request = strictMap({
 });
 
 const topicAlias = z
-  .union([flag(), count({ min: 1, max: 65_535, range: '1 to 65535' })])
+  .union([count({ min: 1, max: 65_535, range: '1 to 65535, or true' }), flag()])
   .meta({ 'x-unit': 'count or `true`' });
 
 export const publish = strictMap({

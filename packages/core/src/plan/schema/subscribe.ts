@@ -13,7 +13,7 @@ const options = strictMap({
     .prefault(0)
     .describe('When retained messages come: 0 always, 1 for a new subscription only, 2 never.'),
   identifier: z
-    .union([flag(), count({ min: 1, max: 268_435_455, range: '1 to 268435455' })])
+    .union([count({ min: 1, max: 268_435_455, range: '1 to 268435455, or true' }), flag()])
     .meta({ 'x-unit': 'count or `true`' })
     .optional()
     .describe('Subscription identifier; `true`: the number of the entry in its group, from 1.'),

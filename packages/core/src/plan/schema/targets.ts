@@ -61,7 +61,7 @@ const mqttTarget = strictMap({
     .min(1)
     .max(MAX_URLS)
     .describe(
-      'Addresses: `mqtt://host:port` (1883 where it is left out), `mqtts://` (TLS, 8883), `ws://host:port/path` (WebSocket, 80, `/mqtt`) and `wss://` (443). `quic://` is not supported: Node.js does not speak it.',
+      'Addresses: `mqtt://host:port` (1883 where it is left out), `mqtts://` (TLS, 8883), `ws://host:port/path` (WebSocket, 80, `/mqtt`) and `wss://` (443). All of them must be one cluster, which passes messages on between them; independent brokers are targets of their own. `quic://` is not supported: Node.js does not speak it.',
     ),
   version: choice(['3.1', '3.1.1', '5'])
     .prefault('3.1.1')

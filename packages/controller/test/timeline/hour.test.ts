@@ -64,7 +64,7 @@ function namesOf(kind: string): MetricName[] {
 /** Half of them times, whose figures are the largest part; values that do not compress too well. */
 function twentySeries(second: number): SeriesDelta[] {
   const noise = (seed: number) => Math.abs(Math.sin(second * 12.9898 + seed * 78.233)) * 43_758;
-  const plain = [...namesOf('counter').slice(0, 7), ...namesOf('gauge')];
+  const plain = [...namesOf('gauge'), ...namesOf('counter')].slice(0, 10);
   return [
     ...plain.map((metric, n) => ({ metric, subject: 'g', stage: 0, value: Math.floor(noise(n)) })),
     ...Array.from({ length: 10 }, (_, n) =>

@@ -24,6 +24,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
+          // Left alone, a machine with two cores gets one.
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },

@@ -106,6 +106,10 @@ describe('progress', () => {
     expect(block).toContain('1 of 2 at work · agent-2 lost');
     expect(block).toContain('██████░░░░');
   });
+
+  test('says when the agents clean up', () => {
+    expect(progressLine({ ...progress, phase: 'cleanup' })).toMatch(/^cleaning up {2}/);
+  });
 });
 
 describe('live view', () => {

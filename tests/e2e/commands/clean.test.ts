@@ -86,7 +86,7 @@ test.concurrent('what a run left on the broker is found, told by its number, and
   expect(groups).toEqual([
     {
       group: 'devices',
-      retained: { topics: CLIENTS, found: CLIENTS, removed: CLIENTS, left: 0 },
+      retained: { topics: CLIENTS, found: CLIENTS, unknown: 0, removed: CLIENTS, left: 0 },
       sessions: { clients: CLIENTS, removed: CLIENTS, failed: 0 },
       rocketmq: null,
       failures: [],
@@ -151,7 +151,7 @@ test.concurrent('a run of a controller, MQTT 5, topics that differ by message', 
     run: id,
     groups: [
       {
-        retained: { topics: null, found: 60, removed: 60, left: 0 },
+        retained: { topics: null, found: 60, unknown: 0, removed: 60, left: 0 },
         sessions: { clients: CLIENTS, removed: CLIENTS, failed: 0 },
         rocketmq: null,
       },

@@ -33,6 +33,8 @@ export interface AwaitedClientsOptions {
   readonly version: ProtocolVersion;
   /** For each answer but that to CONNECT, whose time-out stands in its options. */
   readonly answerMs: number;
+  /** Once aborted, no step waits any more: each fails, those under way and those to come. */
+  readonly signal?: AbortSignal | undefined;
   onMessage(arrival: Arrival): void;
 }
 
@@ -45,7 +47,9 @@ interface Pending {
   readonly timer: NodeJS.Timeout;
 }
 
-const TIMED_OUT = 'no answer within the time-out';
+/** Why a step failed that the broker did not answer. */
+export const TIMED_OUT = 'no answer within the time-out';
+const CUT_OFF = { ok: false, reason: 'cut off' } as const;
 
 /**
  * The clients of the load, for a few of them: each step can be awaited, and none throws. One step of
@@ -66,11 +70,13 @@ export class AwaitedClients implements ClientHandlers {
     this.#options = options;
     this.#packetIds = new Uint16Array(slots);
     this.#clients = createMqttClients({ slots, version, handlers: this });
+    options.signal?.addEventListener('abort', this.#giveUp, { once: true });
   }
 
   /** Gives whether the broker had a session of the client. */
   connect(slot: number, options: ConnectOptions): Promise<Outcome<boolean>> {
     this.#lost.delete(slot);
+    if (this.#isCutOff) return Promise.resolve(CUT_OFF);
     return new Promise((resolve) => {
       this.#connecting.set(slot, resolve);
       try {
@@ -131,7 +137,9 @@ export class AwaitedClients implements ClientHandlers {
   async end(): Promise<void> {
     for (let slot = 0; slot < this.#options.slots; slot++) this.#clients.disconnect(slot);
     const deadlineMs = performance.now() + LINGER_MS;
-    while (this.#clients.closingCount > 0 && performance.now() < deadlineMs) await delay(POLL_MS);
+    const isClosing = () => this.#clients.closingCount > 0 && !this.#isCutOff;
+    while (isClosing() && performance.now() < deadlineMs) await delay(POLL_MS);
+    this.#options.signal?.removeEventListener('abort', this.#giveUp);
     this.#clients.close();
     for (const { resolve, timer } of this.#pending.values()) {
       clearTimeout(timer);
@@ -200,6 +208,20 @@ export class AwaitedClients implements ClientHandlers {
     // Few messages: nobody waits for room.
   }
 
+  get #isCutOff(): boolean {
+    return this.#options.signal?.aborted === true;
+  }
+
+  readonly #giveUp = (): void => {
+    for (const resolve of this.#connecting.values()) resolve(CUT_OFF);
+    this.#connecting.clear();
+    for (const { resolve, timer } of this.#pending.values()) {
+      clearTimeout(timer);
+      resolve(CUT_OFF);
+    }
+    this.#pending.clear();
+  };
+
   #connected(slot: number, outcome: Outcome<boolean>): void {
     this.#connecting.get(slot)?.(outcome);
     this.#connecting.delete(slot);
@@ -214,6 +236,7 @@ export class AwaitedClients implements ClientHandlers {
 
   /** Sends, and waits for what answers with this packet id. */
   #answer(slot: number, packetId: number, send: () => string | null): Promise<Outcome<number[]>> {
+    if (this.#isCutOff) return Promise.resolve(CUT_OFF);
     if (!this.#clients.isConnected(slot)) return Promise.resolve(this.#absent(slot));
     return new Promise((resolve) => {
       const key = `${slot}/${packetId}`;

@@ -34,7 +34,7 @@ export interface CleanOptions {
   readonly dryRun: boolean;
   /** Connections and messages a second, together. */
   readonly ratePerS: number;
-  /** Once aborted it comes to its end with what was done so far. */
+  /** Once aborted it ends at once, with what was done so far. */
   readonly signal?: AbortSignal;
   progress?(progress: CleanProgress): void;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { compileTemplate } from '@squall/core/template';
 import { NO_PROPERTIES, type PublishMessage, TopicTable } from '@squall/mqtt';
-import { AwaitedClients, type Outcome } from '../awaited/awaited-clients.ts';
+import { AwaitedClients, type Outcome, TIMED_OUT } from '../awaited/awaited-clients.ts';
 import type { GroupClients } from '../awaited/group-clients.ts';
 import type { CleanScene, Failures } from './clean-plan.ts';
 import { keepsSessions } from './clean-sessions.ts';
@@ -17,6 +17,8 @@ const QUIET_MS = 1_000;
 const LOOK_MAX_MS = 60_000;
 /** Topics that are remembered at a time; a plan with more is cleaned in pieces. */
 const MAX_TOPICS = 2_000_000;
+/** Not told as a failure: whoever cut it off says why. */
+const CUT_OFF = 'cut off';
 /** Why nobody can look, where the broker says yes and lets nothing through. */
 const BLIND = 'the broker grants the subscription and passes nothing on';
 
@@ -25,6 +27,11 @@ export interface RetainedResult {
   readonly topics: number | null;
   /** Retained messages that were found there; null: the broker lets nobody look. */
   readonly found: number | null;
+  /**
+   * Topics of which nobody knows: they could not be looked at, or where nobody may look, no empty
+   * message was acknowledged. Null where some are not known and cannot be counted.
+   */
+  readonly unknown: number | null;
   /** Found and gone now; where nobody may look, empty messages that were acknowledged. */
   readonly removed: number;
   /** Found and still there. */
@@ -46,9 +53,12 @@ export async function cleanRetained(
   }
   const sum = (of: (result: RetainedResult) => number) =>
     results.reduce((total, result) => total + of(result), 0);
+  const sumOrNull = (of: (result: RetainedResult) => number | null) =>
+    results.some((result) => of(result) === null) ? null : sum((result) => of(result) ?? 0);
   return {
-    topics: results.some(({ topics }) => topics === null) ? null : sum(({ topics }) => topics ?? 0),
-    found: results.some(({ found }) => found === null) ? null : sum(({ found }) => found ?? 0),
+    topics: sumOrNull(({ topics }) => topics),
+    found: sumOrNull(({ found }) => found),
+    unknown: sumOrNull(({ unknown }) => unknown),
     removed: sum(({ removed }) => removed),
     left: sum(({ left }) => left),
   };
@@ -77,18 +87,21 @@ async function cleanAddress(place: Place): Promise<RetainedResult> {
   const { failures, group, positions, scene } = place;
   const known = knownTopics(group, positions);
   const topics = known.isWhole ? known.topics.size : null;
+  const nothing = { topics, found: 0, unknown: 0, removed: 0, left: 0 };
   const looked = await look(place, known);
-  if (scene.dryRun || (looked.ok && looked.value.size === 0)) {
-    if (!looked.ok) failures.add('subscribe', looked.reason);
-    return { topics, found: looked.ok ? looked.value.size : null, removed: 0, left: 0 };
+  if (!looked.ok) {
+    if (!scene.gate.isShut) failures.add(looked.step, looked.reason);
+    if (!looked.isRefusal) return { ...nothing, unknown: topics };
+    // Nobody may look: it is sent to every topic that can be told.
+    const sent = scene.dryRun ? 0 : await clear(place, known.topics);
+    return { ...nothing, found: null, unknown: topics && topics - sent, removed: sent };
   }
-  if (!looked.ok) failures.add('subscribe', looked.reason);
-  const wanted = looked.ok ? looked.value : known.topics;
-  const cleared = await clear(place, wanted);
-  if (!looked.ok) return { topics, found: null, removed: cleared, left: 0 };
-  const again = await look(place, { ...known, only: wanted });
-  const left = again.ok ? again.value.size : wanted.size - cleared;
-  return { topics, found: wanted.size, removed: wanted.size - left, left };
+  const found = looked.found.size;
+  if (scene.dryRun || found === 0) return { ...nothing, found };
+  const cleared = await clear(place, looked.found);
+  const again = await look(place, { ...known, only: looked.found });
+  const left = again.ok ? again.found.size : found - cleared;
+  return { ...nothing, found, removed: found - left, left };
 }
 
 interface KnownTopics {
@@ -126,8 +139,18 @@ function addTopics(
   }
 }
 
+type Looked =
+  | { readonly ok: true; readonly found: ReadonlySet<string> }
+  | {
+      readonly ok: false;
+      readonly step: 'connect' | 'subscribe';
+      readonly reason: string;
+      /** The broker lets nobody look; else nobody came so far as to hear. */
+      readonly isRefusal: boolean;
+    };
+
 /** Topics on which there is a retained message of the group now. */
-async function look(place: Place, known: KnownTopics): Promise<Outcome<ReadonlySet<string>>> {
+async function look(place: Place, known: KnownTopics): Promise<Looked> {
   const sight: Sight = { found: new Set(), lastMs: performance.now(), arrivals: 0 };
   const clients = pool(place, ({ topic, retain, payload }) => {
     sight.lastMs = performance.now();
@@ -138,17 +161,38 @@ async function look(place: Place, known: KnownTopics): Promise<Outcome<ReadonlyS
   });
   try {
     const connected = await clients.connect(0, connectOptions(place));
-    if (!connected.ok) return connected;
+    if (!connected.ok) return { ...connected, step: 'connect', isRefusal: false };
     const asked = await clients.subscribe(0, { filters: [...known.filters], qos: 0 });
-    if (!asked.ok) return asked;
-    await untilQuiet(sight, place);
-    const [first] = known.topics;
-    const isSure = sight.found.size > 0 || first === undefined || place.scene.dryRun;
-    if (isSure || (await canSee(clients, sight, first))) return { ok: true, value: sight.found };
-    return { ok: false, reason: BLIND };
+    // Some brokers close the connection of one who asks for what is not allowed.
+    const isRefusal = !place.scene.gate.isShut && !asked.ok && asked.reason !== TIMED_OUT;
+    if (!asked.ok) return { ...asked, step: 'subscribe', isRefusal };
+    return await read({ place, known, clients, sight });
   } finally {
     await clients.end();
   }
+}
+
+/** Takes in what the subscription brings. */
+async function read(reading: {
+  readonly place: Place;
+  readonly known: KnownTopics;
+  readonly clients: AwaitedClients;
+  readonly sight: Sight;
+}): Promise<Looked> {
+  const { clients, known, place, sight } = reading;
+  const failed = { ok: false, step: 'subscribe', isRefusal: false } as const;
+  await untilQuiet(sight, place);
+  const lost = clients.lostBy(0);
+  if (lost !== null) return { ...failed, reason: `connection lost: ${lost}` };
+  const [first] = known.topics;
+  const isSure = sight.found.size > 0 || first === undefined || place.scene.dryRun;
+  const saw: Awaited<ReturnType<typeof canSee>> = isSure
+    ? { ok: true, value: true }
+    : await canSee({ clients, sight, place }, first);
+  if (place.scene.gate.isShut) return { ...failed, reason: CUT_OFF };
+  if (!saw.ok) return { ...failed, reason: saw.reason };
+  if (saw.value) return { ok: true, found: sight.found };
+  return { ...failed, reason: BLIND, isRefusal: true };
 }
 
 interface Sight {
@@ -169,14 +213,18 @@ async function untilQuiet(sight: Sight, { scene }: Place): Promise<void> {
  * Some brokers grant a subscription and pass nothing on: that nothing was seen says little by itself.
  * An empty message to one of the topics does no harm, since there was nothing to be seen on it.
  */
-async function canSee(clients: AwaitedClients, sight: Sight, topic: string): Promise<boolean> {
+async function canSee(
+  { clients, place, sight }: { clients: AwaitedClients; place: Place; sight: Sight },
+  topic: string,
+): Promise<Outcome<boolean>> {
   const before = sight.arrivals;
   const sent = await clients.publish(0, emptyMessage(topic));
+  // Who may not send either is told so when the empty messages are sent.
+  if (!sent.ok) return sent.reason === TIMED_OUT ? sent : { ok: true, value: false };
   const untilMs = performance.now() + QUIET_MS;
-  while (sent.ok && sight.arrivals === before && performance.now() < untilMs) {
-    await delay(QUIET_MS / 20);
-  }
-  return sight.arrivals > before;
+  const isOver = () => place.scene.gate.isShut || performance.now() >= untilMs;
+  while (sight.arrivals === before && !isOver()) await delay(QUIET_MS / 20);
+  return { ok: true, value: sight.arrivals > before };
 }
 
 /** Puts an empty message in the place of each. @returns how many were acknowledged. */
@@ -188,13 +236,13 @@ async function clear(place: Place, topics: ReadonlySet<string>): Promise<number>
   try {
     const connected = await clients.connect(0, connectOptions(place));
     if (!connected.ok) {
-      failures.add('connect', connected.reason);
+      if (!scene.gate.isShut) failures.add('connect', connected.reason);
       return 0;
     }
     await scene.gate.each(topics, PLACES, async (topic) => {
       const outcome = await clients.publish(0, emptyMessage(topic));
       if (outcome.ok) acknowledged++;
-      else failures.add('publish', outcome.reason);
+      else if (!scene.gate.isShut) failures.add('publish', outcome.reason);
       done++;
       scene.progress({ group: group.group.name, what: 'retained', done, total: topics.size });
     });
@@ -221,13 +269,14 @@ function emptyMessage(topic: string): PublishMessage {
 }
 
 function pool(
-  { group }: Place,
+  { group, scene }: Place,
   onMessage: ConstructorParameters<typeof AwaitedClients>[0]['onMessage'],
 ): AwaitedClients {
   return new AwaitedClients({
     slots: 1,
     version: group.target.version,
     answerMs: ANSWER_MS,
+    signal: scene.gate.signal,
     onMessage,
   });
 }

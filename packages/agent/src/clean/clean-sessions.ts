@@ -40,12 +40,13 @@ export async function cleanSessions(
     slots: places,
     version,
     answerMs: ANSWER_MS,
+    signal: scene.gate.signal,
     onMessage: () => undefined,
   });
   const counts = { removed: 0, failed: 0, done: 0 };
   await scene.gate.each(Array(clients).keys(), places, async (position, slot) => {
     const found = await endSession(pool, slot, optionsOf(group, position));
-    if (!found.ok) failures.add('connect', found.reason);
+    if (!found.ok && !scene.gate.isShut) failures.add('connect', found.reason);
     if (!found.ok) counts.failed++;
     else if (found.value) counts.removed++;
     counts.done++;

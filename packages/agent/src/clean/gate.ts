@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Ticks are no finer than this: at high rates several pass in one. */
@@ -6,17 +7,20 @@ const STEP_MS = 5;
 /** Lets so many pass a second, evenly, and no more of them at a time than there are places. */
 export class Gate {
   readonly #stepMs: number;
-  readonly #signal: AbortSignal | undefined;
+  /** Once aborted, nobody passes any more. */
+  readonly signal: AbortSignal | undefined;
   #nextMs = 0;
 
   /** @param perS above 0. @param signal once aborted, nobody passes any more. */
   constructor(perS: number, signal?: AbortSignal) {
     this.#stepMs = 1_000 / perS;
-    this.#signal = signal;
+    this.signal = signal;
+    // Everyone who waits for a turn listens to it.
+    if (signal !== undefined) setMaxListeners(0, signal);
   }
 
   get isShut(): boolean {
-    return this.#signal?.aborted === true;
+    return this.signal?.aborted === true;
   }
 
   /** Does `work` for each item, `places` at a time. */
@@ -41,6 +45,7 @@ export class Gate {
     // Time that nobody used is not made up for by a burst.
     const turnMs = Math.max(this.#nextMs, nowMs - STEP_MS);
     this.#nextMs = turnMs + this.#stepMs;
-    if (turnMs - nowMs >= STEP_MS) await delay(turnMs - nowMs);
+    if (turnMs - nowMs < STEP_MS) return;
+    await delay(turnMs - nowMs, null, { signal: this.signal }).catch(() => null);
   }
 }

@@ -1,6 +1,7 @@
 import { ClockMapping, peersOf } from '@squall/core/clock';
 import type { AgentFacts, CleanedGroup, FromController } from '@squall/core/control';
 import { clockDomainHash } from '@squall/core/stamp';
+import { formatDuration } from '@squall/core/units';
 import { refusals as hostRefusals } from '../host/examine.ts';
 import { withOwnSources } from '../host/source-addresses.ts';
 import { readHost } from '../host/host-reading.ts';
@@ -317,6 +318,7 @@ export class AgentRun {
   /** A stop is told once: after a cut link the controller repeats its orders. */
   #stop(mode: 'graceful' | 'hard'): void {
     if (this.#state === 'preparing' || this.#state === 'ready') void this.#finish('asked');
+    if (mode === 'hard') this.#cleaning.abort('the run was cut off');
     if (this.#state !== 'running' || this.#stopped === mode || this.#stopped === 'hard') return;
     this.#stopped = mode;
     this.#pool.send({ type: 'stop', mode });
@@ -332,7 +334,8 @@ export class AgentRun {
     await this.#pool.finish();
     this.#merger.flush();
     await this.#pool.end();
-    const cleaned = why === 'asked' ? await this.#cleanUp() : null;
+    const isCalm = why === 'asked' && !this.#cleaning.signal.aborted;
+    const cleaned = isCalm ? await this.#cleanUp() : null;
     // One that goes before it is asked to is given up at `finished`: its measurements go first.
     if (why === 'early') await this.#deliver();
     if (!this.isActive) return;
@@ -350,11 +353,12 @@ export class AgentRun {
     if (this.#leaving) await this.#end();
   }
 
-  /** Null where the plan wants nothing removed. */
+  /** Null where the plan wants nothing removed. A hard stop ends it at once, as `cleanup.max` does. */
   async #cleanUp(): Promise<CleanedGroup[] | null> {
     const { assign, logger } = this.#options;
     const maxMs = (assign.plan.cleanup?.maxUs ?? 0) / 1_000;
-    const timer = setTimeout(() => this.#cleaning.abort(), Math.min(maxMs, MAX_TIMER_MS));
+    const late = `cleanup.max of ${formatDuration(maxMs * 1_000)} was over`;
+    const timer = setTimeout(() => this.#cleaning.abort(late), Math.min(maxMs, MAX_TIMER_MS));
     try {
       return await cleanUp({ assign, logger }, this.#cleaning.signal);
     } catch (error) {

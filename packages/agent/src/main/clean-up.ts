@@ -14,7 +14,9 @@ const MAX_FAILURES = 20;
  * Removes from the brokers what the clients of this agent left there, as the plan's `cleanup` wants
  * it. Topics may be those of clients of several agents: where every agent can tell them all, the one
  * with the first client removes them, so that each is counted once.
- * @param agents of the run: each has its part of the rate. Null where the plan wants nothing removed.
+ * Each agent has its part of the rate. Once `signal` is aborted it ends with what was done; the reason
+ * of the signal, a text, then stands with each group of which something is not known.
+ * @returns null where the plan wants nothing removed.
  */
 export async function cleanUp(
   { assign, logger }: { readonly assign: Assign; readonly logger: AgentLogger },
@@ -45,12 +47,19 @@ export async function cleanUp(
       group,
       retained: retained?.removed ?? 0,
       retainedLeft: retained?.left ?? 0,
+      retainedUnknown: retained === null ? 0 : retained.unknown,
       sessions: sessions?.removed ?? 0,
       sessionsUnknown: sessions?.failed ?? 0,
-      failures: failures
-        .map(({ step, reason, count }) => `${step}: ${reason} (${count} times)`.slice(0, 1024))
-        .slice(0, MAX_FAILURES),
+      failures: failures.slice(0, MAX_FAILURES).map(({ step, reason, count }) => ({
+        reason: `${step}: ${reason}`.slice(0, 1024),
+        count,
+      })),
     };
+    const isOpen = one.retainedUnknown !== 0 || one.retainedLeft + one.sessionsUnknown > 0;
+    if (isOpen && signal.aborted) {
+      one.failures = [{ reason: String(signal.reason), count: 0 }, ...one.failures];
+      one.failures.splice(MAX_FAILURES);
+    }
     logger.info(`cleanup of ${group}: ${one.retained} retained messages, ${one.sessions} sessions`);
     return one;
   });

@@ -15,6 +15,7 @@ export function isClean(groups: readonly GroupCleaned[]): boolean {
     ({ failures, retained, sessions, rocketmq }) =>
       failures.length === 0 &&
       (retained?.left ?? 0) === 0 &&
+      (retained === null || retained.unknown === 0) &&
       (sessions?.failed ?? 0) === 0 &&
       (rocketmq?.topics.left ?? 0) + (rocketmq?.groups.left ?? 0) === 0,
   );
@@ -38,11 +39,13 @@ export function cleanedText({ run, dryRun, groups }: Cleaned, style: Style): str
 
 function retainedRow({ group, retained }: GroupCleaned, dryRun: boolean): string[][] {
   if (retained === null) return [];
-  const { topics, found, removed, left } = retained;
+  const { topics, found, removed, left, unknown } = retained;
   const of = topics === null ? 'topics that differ by message' : `${formatCount(topics)} topics`;
   const seen = found === null ? 'nobody may look' : `${formatCount(found)} found`;
   const done = dryRun ? [] : [`${formatCount(removed)} removed`, `${formatCount(left)} left`];
-  return [[group, 'retained messages', [of, seen, ...done].join(' · ')]];
+  const open = unknown === null ? ['not all known'] : [`${formatCount(unknown)} not known`];
+  const rest = unknown === 0 ? [] : open;
+  return [[group, 'retained messages', [of, seen, ...done, ...rest].join(' · ')]];
 }
 
 function namesRows({ group, rocketmq }: GroupCleaned, dryRun: boolean): string[][] {

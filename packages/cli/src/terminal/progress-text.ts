@@ -87,6 +87,7 @@ function troubleText(progress: Progress): string {
 
 function stageText({ stage, phase }: Progress): string {
   if (phase === 'settle') return 'settling';
+  if (phase === 'cleanup') return 'cleaning up';
   const name = stage?.name ?? '–';
   return phase === 'prologue' ? `${name} (connecting)` : name;
 }

@@ -52,7 +52,7 @@ export function reportInput(run: EndedRun, measured: Measurements | null): Repor
     generator: measured?.generator.facts() ?? { agents: new Map() },
     ...(run.ledger === null ? {} : { ledger: run.ledger }),
     outcome: outcomeOf(run.cut),
-    notes: [...run.warnings, ...overshoots(run.stages, measured), ...cleanupNotes(run.agents)],
+    notes: [...run.warnings, ...overshoots(run.stages, measured), ...cleanupNotes(run)],
     bus: run.bus,
   };
 }

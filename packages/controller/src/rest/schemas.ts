@@ -264,7 +264,7 @@ export const runEvents = {
   progress: z.object({
     progress: z.object({
       stage: z.object({ index: count, name: text }).nullable(),
-      phase: z.enum(['prologue', 'main', 'settle']),
+      phase: z.enum(['prologue', 'main', 'settle', 'cleanup']),
       elapsedUs: us,
       stageElapsedUs: us,
       stageLengthUs: us.nullable(),

@@ -10,6 +10,8 @@ export interface ProgressScene {
   readonly plan: Plan;
   readonly roster: Roster;
   readonly load: Load;
+  /** Whether the agents remove from the brokers what the plan wants removed. */
+  readonly isCleaning: boolean;
   /** µs of the monotonic clock. */
   readonly nowUs: number;
 }
@@ -29,7 +31,7 @@ export function progressOf(scene: ProgressScene): Progress {
   for (const [metric, { p50Us, p99Us }] of step?.times ?? []) times[metric] = { p50Us, p99Us };
   return {
     stage: stage === null ? null : { index: stage.stage.index, name: stage.stage.name },
-    ...clockOf(stage, load, nowUs),
+    ...clockOf(stage, scene),
     targetPerS: targetOf(plan, stage, { load, nowUs }),
     elapsedUs: nowUs - startUs,
     clients: plan.groups.reduce((sum, group) => sum + group.clients, 0),
@@ -48,11 +50,11 @@ export function progressOf(scene: ProgressScene): Progress {
 
 function clockOf(
   stage: StageRecord | null,
-  { startUs, endUs: loadEndUs }: Load,
-  nowUs: number,
+  { isCleaning, load: { startUs, endUs: loadEndUs }, nowUs }: ProgressScene,
 ): Pick<Progress, 'phase' | 'stageElapsedUs' | 'stageLengthUs'> {
   if (loadEndUs !== null) {
-    return { phase: 'settle', stageElapsedUs: nowUs - loadEndUs, stageLengthUs: null };
+    const phase = isCleaning ? 'cleanup' : 'settle';
+    return { phase, stageElapsedUs: nowUs - loadEndUs, stageLengthUs: null };
   }
   if (stage === null) {
     return { phase: 'prologue', stageElapsedUs: nowUs - startUs, stageLengthUs: null };

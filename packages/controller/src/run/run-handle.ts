@@ -41,7 +41,7 @@ export type AgentRunState =
 /** Figures of the whole run at one moment, for a live view. */
 export interface Progress {
   readonly stage: { readonly index: number; readonly name: string } | null;
-  readonly phase: 'prologue' | 'main' | 'settle';
+  readonly phase: 'prologue' | 'main' | 'settle' | 'cleanup';
   /** µs since T. */
   readonly elapsedUs: number;
   /** µs since the stage's clock (or the prologue's start), and its length where that is known. */

@@ -304,7 +304,14 @@ export class Run implements RunHandle {
 
   #tick(load: Load): void {
     const { plan, time } = this.#parts;
-    const progress = progressOf({ plan, roster: this.#roster, load, nowUs: time.monotonicUs() });
+    const isLeft = plan.cleanup === null || this.#waiter.hurry >= HURRY.hard;
+    const progress = progressOf({
+      plan,
+      roster: this.#roster,
+      load,
+      isCleaning: this.state === 'collecting' && !isLeft,
+      nowUs: time.monotonicUs(),
+    });
     this.#voice.emit({ type: 'progress', progress });
   }
 

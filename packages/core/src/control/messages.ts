@@ -69,11 +69,13 @@ export const cleanedGroup = z.strictObject({
   /** Retained messages: removed, and found and still there. */
   retained: count,
   retainedLeft: count,
+  /** Topics that could not be looked at; null: some, and nobody can count them. */
+  retainedUnknown: count.nullable(),
   /** Sessions: removed, and clients of which nobody knows. */
   sessions: count,
   sessionsUnknown: count,
-  /** What failed, with its reason, each once. */
-  failures: z.array(z.string().max(1024)).max(20),
+  /** What failed and why, each once, and how often; 0 where there is nothing to count. */
+  failures: z.array(z.strictObject({ reason: z.string().max(1024), count })).max(20),
 });
 export type CleanedGroup = z.infer<typeof cleanedGroup>;
 

@@ -139,9 +139,10 @@ async function expectClean(out: string): Promise<void> {
   );
   expect(cleaned.stdout).not.toMatch(/[1-9]\d* left/);
   const again = await squall(['clean', out, '--dry-run']);
-  // A group with messages that are still to come again is made anew by its broker when they do.
-  const others = again.stdout.split('\n').filter((line) => !line.includes('failing-in'));
-  expect(others.join('\n')).not.toMatch(/[1-9]\d* found/);
+  // Groups may be there once more: 5.x makes one anew, with its topics, when anything of it still comes.
+  const topics = again.stdout.split('\n').filter((line) => /^ {2}[a-z]+ +topics /.test(line));
+  expect(topics).toHaveLength(8);
+  expect(topics.join('\n')).not.toMatch(/[1-9]\d* found/);
 }
 
 /** The figures of the published test, of both sides. */

@@ -1,23 +1,16 @@
-import { Argument, type Command } from 'commander';
+import type { Command } from 'commander';
 import { BENCH_FLAGS, BENCH_KINDS, type BenchFlag, type BenchKind } from './bench/flags.ts';
-import type { BenchOptions } from './commands/bench.ts';
-import { keyValue, planDuration, wholeNumber } from './option-values.ts';
+import { addPlanOfToolOptions, type PlanOfToolOptions } from './plan-of-tool-options.ts';
 import { textTable } from './terminal/text-table.ts';
-
-const MAX_AGENTS = 200;
-const MAX_WORKERS = 256;
 
 export interface BenchActions {
   bench(
     kind: BenchKind,
-    given: { readonly words: readonly string[]; readonly options: BenchOptions },
+    given: { readonly words: readonly string[]; readonly options: PlanOfToolOptions },
   ): Promise<void>;
 }
 
-/**
- * One command a kind. Options of squall are long ones that emqtt_bench does not have, so the words of
- * both can stand in any order; whatever commander does not know is emqtt_bench's and read later.
- */
+/** One command a kind. */
 export function addBench(program: Command, actions: BenchActions): void {
   const bench = program
     .command('bench')
@@ -26,30 +19,17 @@ export function addBench(program: Command, actions: BenchActions): void {
     )
     .addHelpText('after', BENCH_EXAMPLES);
   for (const kind of BENCH_KINDS) {
-    bench
+    const command = bench
       .command(kind)
       .description(`${ABOUT[kind]} Takes the flags of emqtt_bench ${kind}.`)
       // -h is the broker's host there.
       .helpOption('--help', 'print this help')
-      .option('--print-plan', 'print the plan that this stands for, and end')
-      .option(
-        '--for <duration>',
-        'length of the load (default: 24h; Ctrl-C ends it, too)',
-        planDuration,
-      )
-      .option('--agents <n>', 'agents to start here (default: 1)', wholeNumber(1, MAX_AGENTS))
-      .option('--workers <n>', 'worker processes an agent', wholeNumber(1, MAX_WORKERS))
-      .option('--label <key=value>', 'label the run (can be repeated)', keyValue)
-      .option('--strict', 'a run of degraded validity is no success (exit code 111)')
-      .option('--out <dir>', 'folder for report.json and junit.xml')
-      .option('--junit <file>', 'write the JUnit report to this file, too')
-      .option('--force', 'with --out: write over a report that is there')
-      .option('--quiet', 'print the summary only')
-      .addArgument(new Argument('[flags...]', 'flags of emqtt_bench'))
-      .allowUnknownOption()
-      .allowExcessArguments()
+      .option('--print-plan', 'print the plan that this stands for, and end');
+    addPlanOfToolOptions(command, 'flags of emqtt_bench')
       .addHelpText('after', () => flagHelp(kind))
-      .action((words: string[], options: BenchOptions) => actions.bench(kind, { words, options }));
+      .action((words: string[], options: PlanOfToolOptions) =>
+        actions.bench(kind, { words, options }),
+      );
   }
 }
 

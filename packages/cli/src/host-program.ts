@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
 import type { DoctorOptions } from './commands/doctor.ts';
-import { keyValue, scaleFactor, wholeNumber } from './option-values.ts';
-
-/** As many as `run` takes. */
-const MAX_AGENTS = 200;
-const MAX_WORKERS = 256;
+import { keyValue, scaleFactor } from './option-values.ts';
+import { agentCount, workerCount } from './shared-options.ts';
 
 /** What is asked of the host itself. */
 export interface HostActions {
@@ -24,18 +21,10 @@ export function addDoctor(program: Command, actions: HostActions): void {
     .option(
       '--agents <n>',
       'agents that share the plan (default: what the plan asks for, else 1)',
-      wholeNumber(1, MAX_AGENTS),
+      agentCount,
     )
-    .option(
-      '--agents-here <n>',
-      'how many of them run on this host (default: 1)',
-      wholeNumber(1, MAX_AGENTS),
-    )
-    .option(
-      '--workers <n>',
-      'worker processes of each (default: cores / agents here)',
-      wholeNumber(1, MAX_WORKERS),
-    )
+    .option('--agents-here <n>', 'how many of them run on this host (default: 1)', agentCount)
+    .option('--workers <n>', 'worker processes of each (default: cores / agents here)', workerCount)
     .option('--var <key=value>', 'set a variable of the plan (can be repeated)', keyValue)
     .option('--scale <factor>', 'as in run: the plan at this scale', scaleFactor)
     .option('--fix', 'print the script that sets what is set (check, apply, undo)')

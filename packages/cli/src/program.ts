@@ -4,7 +4,7 @@ import { addDoctor, type HostActions } from './host-program.ts';
 import { addImport, type ImportActions } from './import-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
 import { addRocketmq, type RocketmqActions } from './rocketmq-program.ts';
-import { apiOption, tokenOption } from './shared-options.ts';
+import { agentCount, apiOption, tokenOption, workerCount } from './shared-options.ts';
 import type { AgentCommandOptions } from './commands/agent.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { ControllerCommandOptions, RunCommandOptions } from './commands/run-options.ts';
@@ -16,12 +16,7 @@ import {
   retention,
   scaleFactor,
   splitSize,
-  wholeNumber,
 } from './option-values.ts';
-
-/** Agents that one command line may ask for, and workers of one agent. */
-const MAX_AGENTS = 200;
-const MAX_WORKERS = 256;
 
 /** What the command line leads to; each resolves with the exit code. */
 export interface Actions
@@ -76,13 +71,13 @@ function addRun(program: Command, actions: Actions): void {
     .option(
       '--agents <n>',
       'agents to start here (default: what the plan asks for, else 1)',
-      agents,
+      agentCount,
     )
-    .option('--workers <n>', 'worker processes an agent (default: cores / agents)', workers)
+    .option('--workers <n>', 'worker processes an agent (default: cores / agents)', workerCount)
     .option('--with-broker', 'start an embedded MQTT broker and put its address into vars.broker')
     .addOption(
       new Option('--agents-external <n>', 'wait for this many agents that are started by hand')
-        .argParser(agents)
+        .argParser(agentCount)
         .conflicts(['agents', 'workers']),
     );
   addPlanOptions(command);
@@ -156,7 +151,7 @@ function addController(program: Command, actions: Actions): void {
       'Serve runs over a REST API, or (with --plan) run one plan over agents and end with its exit code.',
     )
     .option('--plan <file>', 'the one plan to run, a YAML or JSON file')
-    .option('--agents <n>', 'with --plan: agents to wait for', agents)
+    .option('--agents <n>', 'with --plan: agents to wait for', agentCount)
     .option('--store <file>', 'where runs and plans are kept', 'squall.db')
     .addOption(
       new Option(
@@ -220,7 +215,7 @@ function addAgent(program: Command, actions: Actions): void {
     .addOption(tokenOption())
     .option('--token-file <file>', 'a file that holds the join token')
     .option('--id <id>', 'name in the fleet (default: host and process id)')
-    .option('--workers <n>', 'worker processes (default: one a core)', workers)
+    .option('--workers <n>', 'worker processes (default: one a core)', workerCount)
     .option('--label <key=value>', 'a label that plans can ask for (can be repeated)', keyValue)
     .option(
       '--metrics-listen <host:port>',
@@ -278,9 +273,6 @@ function addOutputOptions(command: Command): void {
     .option('--force', 'with --out: write over a report that is there')
     .option('--quiet', 'print the summary only');
 }
-
-const agents = wholeNumber(1, MAX_AGENTS);
-const workers = wholeNumber(1, MAX_WORKERS);
 
 const TOP_EXAMPLES = `
 Examples:

@@ -1,13 +1,10 @@
-import { Argument, type Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ToolOptions } from './commands/rocketmq.ts';
-import { keyValue, planDuration, wholeNumber } from './option-values.ts';
+import { addPlanOfToolOptions } from './plan-of-tool-options.ts';
 import { TOOL_FLAGS } from './rocketmq/flag-table.ts';
 import { TOOL_KINDS, TOOL_NAMES, type ToolFlag, type ToolKind } from './rocketmq/flags.ts';
 import { OUTPUT_STYLES } from './rocketmq/official-lines.ts';
 import { textTable } from './terminal/text-table.ts';
-
-const MAX_AGENTS = 200;
-const MAX_WORKERS = 256;
 
 export interface RocketmqActions {
   rocketmq(
@@ -16,10 +13,7 @@ export interface RocketmqActions {
   ): Promise<void>;
 }
 
-/**
- * One command a tool. Options of squall are long ones that no tool has, so the words of both can stand
- * in any order; whatever commander does not know is the tool's and read later.
- */
+/** One command a tool. */
 export function addRocketmq(program: Command, actions: RocketmqActions): void {
   const rocketmq = program
     .command('rocketmq')
@@ -28,7 +22,7 @@ export function addRocketmq(program: Command, actions: RocketmqActions): void {
     )
     .addHelpText('after', ROCKETMQ_EXAMPLES);
   for (const kind of TOOL_KINDS) {
-    rocketmq
+    const command = rocketmq
       .command(kind)
       .description(
         `${ABOUT[kind]} Takes the flags of RocketMQ's benchmark ${TOOL_NAMES[kind]}, 4.8 to 5.x.`,
@@ -39,23 +33,8 @@ export function addRocketmq(program: Command, actions: RocketmqActions): void {
         new Option('--official-output [version]', 'print lines as the tool of that version does')
           .choices(OUTPUT_STYLES)
           .preset('5.x'),
-      )
-      .option(
-        '--for <duration>',
-        'length of the load (default: 24h; Ctrl-C ends it, too)',
-        planDuration,
-      )
-      .option('--agents <n>', 'agents to start here (default: 1)', wholeNumber(1, MAX_AGENTS))
-      .option('--workers <n>', 'worker processes an agent', wholeNumber(1, MAX_WORKERS))
-      .option('--label <key=value>', 'label the run (can be repeated)', keyValue)
-      .option('--strict', 'a run of degraded validity is no success (exit code 111)')
-      .option('--out <dir>', 'folder for report.json and junit.xml')
-      .option('--junit <file>', 'write the JUnit report to this file, too')
-      .option('--force', 'with --out: write over a report that is there')
-      .option('--quiet', 'print the summary only')
-      .addArgument(new Argument('[flags...]', 'flags of the tool'))
-      .allowUnknownOption()
-      .allowExcessArguments()
+      );
+    addPlanOfToolOptions(command, 'flags of the tool')
       .addHelpText('after', () => flagHelp(kind))
       .action((words: string[], options: ToolOptions) =>
         actions.rocketmq(kind, { words, options }),

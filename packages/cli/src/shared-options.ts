@@ -1,5 +1,9 @@
 import { Option } from 'commander';
-import { apiUrl } from './option-values.ts';
+import { apiUrl, wholeNumber } from './option-values.ts';
+
+/** Agents that one command line may ask for, and workers of one agent. */
+const MAX_AGENTS = 200;
+const MAX_WORKERS = 256;
 
 /** Options that commands of several kinds have. */
 
@@ -15,3 +19,6 @@ export function tokenOption(): Option {
     'the token; others on this machine can see it, prefer the environment or a file',
   ).env('SQUALL_TOKEN');
 }
+
+export const agentCount = wholeNumber(1, MAX_AGENTS);
+export const workerCount = wholeNumber(1, MAX_WORKERS);

@@ -1,5 +1,6 @@
-import { SquallError } from '@squall/core/errors';
+import type { SquallError } from '@squall/core/errors';
 import { nearest } from '@squall/core/text';
+import { usage } from '../usage-error.ts';
 import { BENCH_FLAGS, type BenchFlag, type BenchKind } from './flags.ts';
 
 /** What a command line says: the values of each flag that stands on it, in its order. */
@@ -128,8 +129,4 @@ function checked(flag: BenchFlag, spelling: string, value: string): string {
     throw usage(`${spelling} ${value} is neither true nor false`, 'write true or false');
   }
   return value;
-}
-
-export function usage(message: string, hint: string): SquallError {
-  return new SquallError('SQ_USAGE', message, { hint });
 }

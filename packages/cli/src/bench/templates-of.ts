@@ -1,5 +1,5 @@
 import type { GivenFlags } from './parse-flags.ts';
-import { usage } from './parse-flags.ts';
+import { usage } from '../usage-error.ts';
 
 /** `{{n}}`, or with --startnumber what is added to it: the number that emqtt_bench gives a client. */
 function clientNumber(flags: GivenFlags): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { GivenFlags } from './parse-flags.ts';
-import { usage } from './parse-flags.ts';
+import { usage } from '../usage-error.ts';
 import type { PlanValue } from './plan-text.ts';
 import { topic as topicOf } from './templates-of.ts';
 

@@ -1,23 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { BenchKind } from '../bench/flags.ts';
 import { parseFlags } from '../bench/parse-flags.ts';
 import { DEFAULT_LENGTH, planOfFlags } from '../bench/plan-of-flags.ts';
 import { EXIT } from '../exit-codes.ts';
+import type { PlanOfToolOptions } from '../plan-of-tool-options.ts';
 import type { RunScene } from './run.ts';
-import type { RunCommandOptions } from './run-options.ts';
-
-/** Options of squall itself beside those of emqtt_bench; those of a run mean what they mean there. */
-export interface BenchOptions
-  extends Pick<
-    RunCommandOptions,
-    'agents' | 'workers' | 'out' | 'junit' | 'force' | 'quiet' | 'strict' | 'label'
-  > {
-  readonly printPlan?: true;
-  /** As in a plan's `for`. */
-  readonly for?: string;
-}
+import { runPlanText } from './run-plan-text.ts';
 
 /**
  * `squall bench conn|pub|sub` with the flags of emqtt_bench: the plan that they stand for, printed or
@@ -26,7 +13,7 @@ export interface BenchOptions
  */
 export async function benchCommand(
   kind: BenchKind,
-  given: { readonly words: readonly string[]; readonly options: BenchOptions },
+  given: { readonly words: readonly string[]; readonly options: PlanOfToolOptions },
   scene: RunScene,
 ): Promise<number> {
   const { printPlan, for: length = DEFAULT_LENGTH, ...options } = given.options;
@@ -36,13 +23,5 @@ export async function benchCommand(
     scene.terminal.print(plan.text);
     return EXIT.ok;
   }
-  const folder = mkdtempSync(path.join(tmpdir(), 'squall-bench-'));
-  try {
-    const file = path.join(folder, `bench-${kind}.yaml`);
-    writeFileSync(file, plan.text);
-    const { runCommand } = await import('./run.ts');
-    return await runCommand(file, options, scene);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  return runPlanText({ name: `bench-${kind}`, text: plan.text }, options, scene);
 }

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import type { RunHandle } from '@squall/controller';
 import { EXIT } from '../exit-codes.ts';
+import type { PlanOfToolOptions } from '../plan-of-tool-options.ts';
 import { differences } from '../rocketmq/differences.ts';
 import type { ToolKind } from '../rocketmq/flags.ts';
 import type { OutputStyle } from '../rocketmq/official-lines.ts';
@@ -11,18 +9,10 @@ import { parseToolWords, type ToolWords } from '../rocketmq/parse-flags.ts';
 import { DEFAULT_LENGTH, planOfWords, SECRET_VARIABLE } from '../rocketmq/plan-of-words.ts';
 import { totalsOf } from '../rocketmq/tool-totals.ts';
 import type { RunScene } from './run.ts';
-import type { RunCommandOptions } from './run-options.ts';
+import { runPlanText } from './run-plan-text.ts';
 
-/** Options of squall itself beside those of the tool; those of a run mean what they mean there. */
-export interface ToolOptions
-  extends Pick<
-    RunCommandOptions,
-    'agents' | 'workers' | 'out' | 'junit' | 'force' | 'quiet' | 'strict' | 'label'
-  > {
-  readonly printPlan?: true;
+export interface ToolOptions extends PlanOfToolOptions {
   readonly officialOutput?: OutputStyle;
-  /** As in a plan's `for`. */
-  readonly for?: string;
 }
 
 /**
@@ -46,27 +36,19 @@ export async function rocketmqCommand(
   }
   // As if it had been set outside: it is looked for there, and hidden everywhere.
   if (plan.secretKey !== null) process.env[SECRET_VARIABLE] = plan.secretKey;
-  const folder = mkdtempSync(path.join(tmpdir(), 'squall-rocketmq-'));
-  try {
-    const file = path.join(folder, `rocketmq-${kind}.yaml`);
-    writeFileSync(file, plan.text);
-    const { runCommand } = await import('./run.ts');
-    let watched: RunHandle | null = null;
-    const watch = (handle: RunHandle): void => {
-      watched = handle;
-      if (officialOutput !== undefined) officialReport(words, officialOutput, scene).watch(handle);
-    };
-    const quiet = officialOutput === undefined ? options.quiet : true;
-    const exitCode = await runCommand(
-      file,
-      { ...options, ...(quiet === undefined ? {} : { quiet }) },
-      { ...scene, watch },
-    );
-    tellDifferences(kind, watched, scene);
-    return exitCode;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  let watched: RunHandle | null = null;
+  const watch = (handle: RunHandle): void => {
+    watched = handle;
+    if (officialOutput !== undefined) officialReport(words, officialOutput, scene).watch(handle);
+  };
+  const quiet = officialOutput === undefined ? options.quiet : true;
+  const exitCode = await runPlanText(
+    { name: `rocketmq-${kind}`, text: plan.text },
+    { ...options, ...(quiet === undefined ? {} : { quiet }) },
+    { ...scene, watch },
+  );
+  tellDifferences(kind, watched, scene);
+  return exitCode;
 }
 
 function officialReport(words: ToolWords, style: OutputStyle, { terminal }: RunScene) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { PlanEntry } from '../bench/plan-text.ts';
-import { usage } from '../bench/parse-flags.ts';
+import { usage } from '../usage-error.ts';
 import type { ToolWords } from './parse-flags.ts';
 import { percent } from './publish-of-words.ts';
 

@@ -1,5 +1,5 @@
 import { nearest } from '@squall/core/text';
-import { usage } from '../bench/parse-flags.ts';
+import { usage } from '../usage-error.ts';
 import { TOOL_FLAGS } from './flag-table.ts';
 import { TOOL_NAMES, type ToolFlag, type ToolKind } from './flags.ts';
 

@@ -1,5 +1,5 @@
 import { type PlanEntry, planText, type PlanValue } from '../bench/plan-text.ts';
-import { usage } from '../bench/parse-flags.ts';
+import { usage } from '../usage-error.ts';
 import { consumeOf } from './consume-of-words.ts';
 import { TOOL_NAMES } from './flags.ts';
 import type { ToolWords } from './parse-flags.ts';

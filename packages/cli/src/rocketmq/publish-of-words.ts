@@ -1,6 +1,6 @@
 import { STAMP_BYTES } from '@squall/core/stamp';
 import type { PlanEntry, PlanValue } from '../bench/plan-text.ts';
-import { usage } from '../bench/parse-flags.ts';
+import { usage } from '../usage-error.ts';
 import type { ToolWords } from './parse-flags.ts';
 
 /** In place of no bound: more of them only queue up in the broker. */

@@ -5,17 +5,14 @@ import {
   RECEIVED_CORRUPTED,
   type SubscriberBook,
 } from '@squall/core/ledger/worker';
-import { DUE, STAMP_NONE, STAMP_OK, StampReader } from '@squall/core/stamp';
+import { STAMP_NONE, STAMP_OK, StampReader } from '@squall/core/stamp';
 import type { InboundPublish } from '@squall/mqtt';
+import { type KnownClocks, recordDelivery } from '../measure/delivery-time.ts';
 import type { Meter } from '../measure/meter.ts';
-import type { PeerClocks } from './peer-clocks.ts';
-import { ARRIVED, CORRUPTED, DELIVERY_TIME } from '../measure/series.ts';
+import { ARRIVED, CORRUPTED } from '../measure/series.ts';
 
-export interface ReceiverOptions {
+export interface ReceiverOptions extends KnownClocks {
   readonly runHash: number;
-  readonly clockDomain: number;
-  /** Of hosts with other clocks. */
-  readonly peers: PeerClocks;
   /** What came, message by message. */
   readonly book: SubscriberBook;
   /** Where messages of an entry, a stage and a QoS are booked. */
@@ -72,7 +69,7 @@ export class Receiver {
         ? this.#stamp.stage
         : this.#options.currentStage();
     const meter = this.#meterOf(entry, stage, qosOf(qos));
-    if (ours) this.#time(meter);
+    if (ours) recordDelivery(meter, this.#stamp, this.#options);
     arrival.position = position;
     arrival.entry = entry;
     arrival.stage = stage;
@@ -99,18 +96,6 @@ export class Receiver {
     arrival.entry = entry;
     if (this.#options.book.receive(arrival, this.#stamp, STAMP_OK) !== RECEIVED_AWAITED) return;
     this.#meterOf(entry, arrival.stage, qosOf(arrival.qos)).add(ARRIVED, 1);
-  }
-
-  /** Moments of one clock are subtracted as they are; those of another host's are converted first. */
-  #time(meter: Meter): void {
-    const { clockDomain, peers } = this.#options;
-    const { clockDomain: sender, timesUs } = this.#stamp;
-    if (sender === clockDomain) {
-      meter.elapsed(DELIVERY_TIME, timesUs, DUE);
-    } else if (peers.convert(sender, timesUs, DUE)) {
-      meter.elapsed(DELIVERY_TIME, peers.convertedUs, 0);
-      meter.widen(DELIVERY_TIME, peers.boundUs);
-    }
   }
 
   #meterOf(entry: number, stage: number, qos: 0 | 1 | 2): Meter {

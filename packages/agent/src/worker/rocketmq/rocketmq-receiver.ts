@@ -6,20 +6,18 @@ import {
   RECEIVED_CORRUPTED,
   type SubscriberBook,
 } from '@squall/core/ledger/worker';
-import { DUE, STAMP_OK, StampReader } from '@squall/core/stamp';
+import { STAMP_OK, StampReader } from '@squall/core/stamp';
 import { type RecordReader, plainBody } from '@squall/rocketmq';
-import type { PeerClocks } from '../clients/peer-clocks.ts';
 import { type Moment, momentOf } from '../clock.ts';
 import { at } from '../element.ts';
+import { type KnownClocks, recordDelivery } from '../measure/delivery-time.ts';
 import type { Meter } from '../measure/meter.ts';
-import { BORN_TIME, CORRUPTED, DELIVERY_TIME, STORED_TIME } from '../measure/series.ts';
+import { BORN_TIME, CORRUPTED, STORED_TIME } from '../measure/series.ts';
 import { QueueOrder } from './queue-order.ts';
 
-export interface RocketmqReceiverOptions {
+export interface RocketmqReceiverOptions extends KnownClocks {
   readonly moment: Moment;
   readonly runHash: number;
-  readonly clockDomain: number;
-  readonly peers: PeerClocks;
   readonly book: SubscriberBook;
   meter(entry: number, stage: number): Meter;
   currentStage(): number;
@@ -84,7 +82,7 @@ export class RocketmqReceiver {
     const stage = this.#options.currentStage();
     const meter = this.#meterOf(place.entry, stage);
     this.#wallTimes(record, meter);
-    if (ours) this.#delivery(meter);
+    if (ours) recordDelivery(meter, this.#stamp, this.#options);
     if (ours && place.queue >= 0 && !place.isRetry && !this.#order.isNext(place.queue, stamp)) {
       meter.fail('offset_faults', OUT_OF_ORDER);
     }
@@ -124,17 +122,6 @@ export class RocketmqReceiver {
     meter.elapsed(BORN_TIME, this.#fromUs, 0);
     this.#fromUs[0] = nowUs - (nowMs - record.storedAtMs) * 1_000;
     meter.elapsed(STORED_TIME, this.#fromUs, 0);
-  }
-
-  #delivery(meter: Meter): void {
-    const { clockDomain, peers } = this.#options;
-    const { clockDomain: sender, timesUs } = this.#stamp;
-    if (sender === clockDomain) {
-      meter.elapsed(DELIVERY_TIME, timesUs, DUE);
-    } else if (peers.convert(sender, timesUs, DUE)) {
-      meter.elapsed(DELIVERY_TIME, peers.convertedUs, 0);
-      meter.widen(DELIVERY_TIME, peers.boundUs);
-    }
   }
 
   #meterOf(entry: number, stage: number): Meter {

@@ -24,27 +24,35 @@ export async function workerCost(planText) {
 
 /** The same of several workers side by side, so that whatever else the machine does falls on all. */
 export async function workerCosts(planTexts) {
-  const hosts = await Promise.all(planTexts.map(startLoad));
+  const hosts = await Promise.all(planTexts.map((planText) => startLoad(planText)));
   return Promise.all(hosts.map(costOf));
 }
 
-async function startLoad(planText) {
+/** A worker that has been in the second stage of a plan for `settleMs`. */
+export async function startLoad(planText, settleMs = SETTLE_MS) {
   const host = await startWorker(planText);
   await host.completeStage(0);
   host.enterStage(1);
-  await pause(SETTLE_MS);
+  await pause(settleMs);
   return host;
 }
 
-async function costOf(host) {
+/** CPU µs of the whole process over that many of its slices, and what its counters grew by; ends it. */
+export async function measureLoad(host, seconds) {
   await host.nextSlice();
   const from = host.slices.length;
   const before = cpuSeconds(host.pid);
-  for (let second = 0; second < WINDOW_S; second++) await host.nextSlice();
-  const cpu = cpuSeconds(host.pid) - before;
-  const acked = host.sum('acked', from);
+  for (let second = 0; second < seconds; second++) await host.nextSlice();
+  const cpuUs = (cpuSeconds(host.pid) - before) * 1e6;
+  const grown = { acked: 0, received: 0, arrived: 0 };
+  for (const metric of Object.keys(grown)) grown[metric] = host.sum(metric, from);
   await host.stop();
-  return (cpu * 1e6) / acked;
+  return { cpuUs, ...grown };
+}
+
+async function costOf(host) {
+  const { cpuUs, acked } = await measureLoad(host, WINDOW_S);
+  return cpuUs / acked;
 }
 
 function pause(ms) {

@@ -3,9 +3,8 @@
 // same time, so that whatever else the machine does falls on both.
 import { startMosquitto } from './broker.js';
 import { compileControl, startEpollFanOut } from './controls.js';
-import { cpuSeconds } from './process-figures.js';
+import { measureLoad, startLoad } from './cost.js';
 import { median, spread } from './statistics.js';
-import { startWorker } from './worker-host.js';
 
 const ROUNDS = 5;
 /** By then the code is compiled. */
@@ -76,22 +75,12 @@ async function rounds(port, binary, qos) {
 }
 
 async function workerCost(port, qos) {
-  const host = await startWorker(planText(port, qos));
-  await host.completeStage(0);
-  host.enterStage(1);
-  await pause(SETTLE_MS);
-  await host.nextSlice();
-  const from = host.slices.length;
-  const before = cpuSeconds(host.pid);
-  for (let second = 0; second < WINDOW_S; second++) await host.nextSlice();
-  const cpu = cpuSeconds(host.pid) - before;
-  const received = host.sum('received', from);
-  const arrived = host.sum('arrived', from);
-  await host.stop();
+  const host = await startLoad(planText(port, qos), SETTLE_MS);
+  const { cpuUs, received, arrived } = await measureLoad(host, WINDOW_S);
   if (received === 0 || received !== arrived) {
     throw new Error(`${received} messages were received, ${arrived} of them for the first time`);
   }
-  return (cpu * 1e6) / received;
+  return cpuUs / received;
 }
 
 async function controlCost(binary, port, qos) {

@@ -2,9 +2,8 @@
 // ledger, one without, side by side, so that whatever else the machine does falls on both. The
 // worker's own subscribers receive every message of its publishers once.
 import { startMosquitto } from './broker.js';
-import { cpuSeconds } from './process-figures.js';
+import { measureLoad, startLoad } from './cost.js';
 import { median, spread } from './statistics.js';
-import { startWorker } from './worker-host.js';
 
 const ROUNDS = 7;
 /** Long enough for the optimising compiler to have done its part. */
@@ -47,7 +46,9 @@ export async function ledger() {
     for (let round = 0; round < ROUNDS; round++) {
       // They take turns in who begins.
       const order = round % 2 === 0 ? ['on', 'off'] : ['off', 'on'];
-      const workers = await Promise.all(order.map((verify) => publishing(broker.port, verify)));
+      const workers = await Promise.all(
+        order.map((verify) => startLoad(planText(broker.port, verify), SETTLE_MS)),
+      );
       const costs = await Promise.all(workers.map(costOf));
       for (const [place, verify] of order.entries()) cost[verify].push(costs[place]);
     }
@@ -72,26 +73,11 @@ export async function ledger() {
   };
 }
 
-async function publishing(port, verify) {
-  const host = await startWorker(planText(port, verify));
-  await host.completeStage(0);
-  host.enterStage(1);
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-  return host;
-}
-
 /** CPU µs of the whole worker process for a message: sent, acknowledged and received. */
 async function costOf(host) {
-  await host.nextSlice();
-  const from = host.slices.length;
-  const before = cpuSeconds(host.pid);
-  for (let second = 0; second < WINDOW_S; second++) await host.nextSlice();
-  const cpu = cpuSeconds(host.pid) - before;
-  const acked = host.sum('acked', from);
-  const received = host.sum('received', from);
-  await host.stop();
+  const { cpuUs, acked, received } = await measureLoad(host, WINDOW_S);
   if (Math.abs(received / acked - 1) > MOST_ASTRAY) {
     throw new Error(`${acked} messages were acknowledged, ${received} received: not one each`);
   }
-  return (cpu * 1e6) / acked;
+  return cpuUs / acked;
 }

@@ -3,28 +3,12 @@
 import { startMosquitto } from './broker.js';
 import { startTlsPublisher } from './controls.js';
 import { controlCost, workerCost } from './cost.js';
-import { LOAD } from './paced-load.js';
+import { LOAD, pacedPlan } from './paced-load.js';
 import { median, spread } from './statistics.js';
 
 const ROUNDS = 5;
 /** Most CPU a message, as a multiple of the bare sockets. */
 const MOST_OVER_TLS = 1.3;
-
-const planText = (port) => `
-squall: 1
-name: tls-publish
-targets:
-  broker: { protocol: mqtt, urls: ["mqtts://127.0.0.1:${port}"], tls: { verify: false } }
-groups:
-  devices:
-    target: broker
-    clients: ${LOAD.clients}
-    connect: { rate: 500/s, keepAlive: 60s }
-    publish: { topic: "bench/{{n:05}}/up", qos: 1, payload: ${LOAD.payloadBytes}B, every: ${LOAD.everyMs}ms }
-stages:
-  - { name: connect, run: { devices: connect } }
-  - { name: publish, run: { devices: publish }, for: 10m }
-`;
 
 export async function tlsPublish() {
   const broker = await startMosquitto({ tls: true });
@@ -32,7 +16,7 @@ export async function tlsPublish() {
   const cost = { squall: [], tls: [] };
   try {
     for (let round = 0; round < ROUNDS; round++) {
-      cost.squall.push(await workerCost(planText(broker.tlsPort)));
+      cost.squall.push(await workerCost(pacedPlan('tls-publish', broker.tlsPort, 'tls')));
       cost.tls.push(await controlCost(() => startTlsPublisher(load)));
     }
   } finally {

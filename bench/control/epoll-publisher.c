@@ -9,21 +9,7 @@
  * Prints "connected" when every client has its CONNACK, then publishes. Each line on standard input
  * is answered by one line {"acked":N,"cpuUs":N} taken at that moment; end of input ends it.
  */
-#define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
+#include "epoll-control.h"
 
 enum { MAX_CLIENTS = 15000, READ_BYTES = 65536, MAX_PACKET = 4096, EVENTS = 1024 };
 
@@ -38,47 +24,11 @@ static unsigned char packet[MAX_PACKET];
 static unsigned char input[READ_BYTES];
 static uint64_t acked;
 
-static void die(const char *what) {
-  perror(what);
-  exit(1);
-}
-
-static uint64_t now_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
-
-static uint64_t cpu_us(void) {
-  struct rusage u;
-  getrusage(RUSAGE_SELF, &u);
-  return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000u +
-         (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
-
 static void connect_client(int index, const struct sockaddr_in *address) {
-  unsigned char connect_packet[64];
-  unsigned char connack[4];
   char id[32];
-  int id_length = snprintf(id, sizeof id, "bench-c-%d", index);
-  unsigned char *p = connect_packet;
-  *p++ = 0x10;
-  *p++ = (unsigned char)(12 + id_length);
-  memcpy(p, "\0\4MQTT\4\2\0\74\0", 11); /* protocol 4, clean session, keep-alive 60 s */
-  p += 11;
-  *p++ = (unsigned char)id_length;
-  memcpy(p, id, (size_t)id_length);
-  p += id_length;
-
-  int fd = socket(AF_INET, SOCK_STREAM, 0);
-  int one = 1;
-  if (fd < 0) die("socket");
-  if (connect(fd, (const struct sockaddr *)address, sizeof *address) < 0) die("connect");
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  if (write(fd, connect_packet, (size_t)(p - connect_packet)) != p - connect_packet) die("CONNECT");
-  if (read(fd, connack, 4) != 4 || connack[3] != 0) die("CONNACK");
-  fcntl(fd, F_SETFL, O_NONBLOCK);
-  clients[index].fd = fd;
+  snprintf(id, sizeof id, "bench-c-%d", index);
+  clients[index].fd = open_client(id, 60, address);
+  fcntl(clients[index].fd, F_SETFL, O_NONBLOCK);
   clients[index].packet_id = 0;
 }
 
@@ -125,14 +75,6 @@ static void read_acks(int index) {
   acked += (uint64_t)n / 4; /* a PUBACK is four bytes */
 }
 
-static void answer_marks(void) {
-  char line[64];
-  ssize_t n = read(0, line, sizeof line);
-  if (n == 0) exit(0);
-  printf("{\"acked\":%llu,\"cpuUs\":%llu}\n", (unsigned long long)acked, (unsigned long long)cpu_us());
-  fflush(stdout);
-}
-
 int main(int argc, char **argv) {
   if (argc != 6) {
     fprintf(stderr, "usage: epoll-publisher HOST PORT CLIENTS EVERY_MS PAYLOAD_BYTES\n");
@@ -168,7 +110,7 @@ int main(int argc, char **argv) {
     }
     int n = epoll_wait(epoll, events, EVENTS, 1);
     for (int i = 0; i < n; i++) {
-      if (events[i].data.u32 == MAX_CLIENTS) answer_marks();
+      if (events[i].data.u32 == MAX_CLIENTS) answer_mark("acked", acked);
       else read_acks((int)events[i].data.u32);
     }
   }

@@ -4,32 +4,19 @@
 //
 // Prints "connected" when every client is, then publishes. Each line on standard input is answered
 // by one line {"acked":N,"cpuUs":N} taken at that moment; end of input ends it.
-import { createInterface } from 'node:readline';
-import mqtt from 'mqtt';
+import { answerMarks, cpuUs } from './marks.js';
+import { connectClients, topicOf } from './mqttjs-clients.js';
 
 const [host, port, clientCount, inflight, payloadBytes] = process.argv.slice(2);
 const count = Number(clientCount);
 const payload = Buffer.alloc(Number(payloadBytes), 'x');
 let acked = 0;
 
-const clients = [];
-for (let index = 0; index < count; index++) {
-  clients.push(
-    mqtt.connect(`mqtt://${host}:${port}`, {
-      clientId: `bench-js-${index}`,
-      protocolVersion: 4,
-      clean: true,
-      keepalive: 60,
-    }),
-  );
-}
-await Promise.all(
-  clients.map((client) => new Promise((resolve) => client.once('connect', resolve))),
-);
+const clients = await connectClients({ host, port, count });
 process.stdout.write('connected\n');
 
 for (const [index, client] of clients.entries()) {
-  const topic = `bench/${String(index).padStart(5, '0')}/up`;
+  const topic = topicOf(index);
   const publish = () => client.publish(topic, payload, { qos: 1 }, onAcked);
   const onAcked = (error) => {
     if (error) throw error;
@@ -39,9 +26,4 @@ for (const [index, client] of clients.entries()) {
   for (let place = 0; place < Number(inflight); place++) publish();
 }
 
-const marks = createInterface({ input: process.stdin });
-marks.on('line', () => {
-  const cpu = process.cpuUsage();
-  process.stdout.write(`${JSON.stringify({ acked, cpuUs: cpu.user + cpu.system })}\n`);
-});
-marks.on('close', () => process.exit(0));
+answerMarks(() => ({ acked, cpuUs: cpuUs() }));

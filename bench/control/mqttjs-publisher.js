@@ -4,8 +4,8 @@
 //
 // Prints "connected" when every client is, then publishes. Each line on standard input is answered
 // by one line {"acked":N,"cpuUs":N} taken at that moment; end of input ends it.
-import { createInterface } from 'node:readline';
-import mqtt from 'mqtt';
+import { answerMarks, cpuUs } from './marks.js';
+import { connectClients, topicOf } from './mqttjs-clients.js';
 
 const [host, port, clientCount, everyMs, payloadBytes] = process.argv.slice(2);
 const count = Number(clientCount);
@@ -13,20 +13,7 @@ const every = Number(everyMs);
 const payload = Buffer.alloc(Number(payloadBytes), 'x');
 let acked = 0;
 
-const clients = [];
-for (let index = 0; index < count; index++) {
-  clients.push(
-    mqtt.connect(`mqtt://${host}:${port}`, {
-      clientId: `bench-js-${index}`,
-      protocolVersion: 4,
-      clean: true,
-      keepalive: 60,
-    }),
-  );
-}
-await Promise.all(
-  clients.map((client) => new Promise((resolve) => client.once('connect', resolve))),
-);
+const clients = await connectClients({ host, port, count });
 process.stdout.write('connected\n');
 
 const onAcked = (error) => {
@@ -34,7 +21,7 @@ const onAcked = (error) => {
   acked++;
 };
 for (const [index, client] of clients.entries()) {
-  const topic = `bench/${String(index).padStart(5, '0')}/up`;
+  const topic = topicOf(index);
   // A random-looking but even phase, so that the clients' timers do not all fire together.
   const phase = (index * every) / count;
   setTimeout(() => {
@@ -42,9 +29,4 @@ for (const [index, client] of clients.entries()) {
   }, phase);
 }
 
-const marks = createInterface({ input: process.stdin });
-marks.on('line', () => {
-  const cpu = process.cpuUsage();
-  process.stdout.write(`${JSON.stringify({ acked, cpuUs: cpu.user + cpu.system })}\n`);
-});
-marks.on('close', () => process.exit(0));
+answerMarks(() => ({ acked, cpuUs: cpuUs() }));

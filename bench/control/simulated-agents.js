@@ -5,7 +5,7 @@
 //
 // Prints "connected" when all of them send frames. A line on standard input is answered by
 // {"sent":N,"acked":N}: frames of all agents, handed over and acknowledged; end of input ends it.
-import { createInterface } from 'node:readline';
+import { answerMarks } from './marks.js';
 import { CONTROL_PROTOCOL } from '@squall/core/control';
 import { encodeFrame } from '@squall/core/metrics';
 import { WebSocket } from 'ws';
@@ -146,8 +146,4 @@ function at(momentUs, action) {
 for (const agent of agents) await agent.join();
 
 const total = (figure) => agents.reduce((sum, agent) => sum + agent[figure], 0);
-const marks = createInterface({ input: process.stdin });
-marks.on('line', () => {
-  process.stdout.write(`${JSON.stringify({ sent: total('sent'), acked: total('acked') })}\n`);
-});
-marks.on('close', () => process.exit(0));
+answerMarks(() => ({ sent: total('sent'), acked: total('acked') }));

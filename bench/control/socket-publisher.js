@@ -5,7 +5,8 @@
 //
 // Prints "connected", then publishes. A line on standard input is answered by {"acked":N,"cpuUs":N}.
 import net from 'node:net';
-import { createInterface } from 'node:readline';
+import { answerMarks, cpuUs } from './marks.js';
+import { connectPacket, publishEvenly } from './ready-sockets.js';
 
 const [host, port, clientCount, everyMs, payloadBytes] = process.argv.slice(2);
 const count = Number(clientCount);
@@ -15,7 +16,6 @@ let acked = 0;
 let connecting = count;
 
 const sockets = [];
-const packets = [];
 for (let index = 0; index < count; index++) {
   const socket = net.connect({
     host,
@@ -23,74 +23,19 @@ for (let index = 0; index < count; index++) {
     noDelay: true,
     onread: { buffer: input, callback: onRead },
   });
-  socket.on('connect', () => socket.write(connectPacket(index)));
+  socket.on('connect', () => socket.write(connectPacket(`bench-s-${index}`)));
   sockets.push(socket);
-  packets.push(publishPacket(index));
 }
 
 /** The first answer of a socket is its CONNACK, four bytes as well. */
 function onRead(bytes) {
   if (connecting > 0) {
     connecting--;
-    if (connecting === 0) start();
+    if (connecting === 0) publishEvenly(sockets, { periodMs, payloadBytes: Number(payloadBytes) });
     return true;
   }
   acked += bytes / 4;
   return true;
 }
 
-function start() {
-  process.stdout.write('connected\n');
-  const begun = performance.now();
-  let sent = 0;
-  const tick = () => {
-    const due = ((performance.now() - begun) / periodMs) * count;
-    while (sent <= due) {
-      const index = sent % count;
-      sockets[index].write(packets[index]);
-      sent++;
-    }
-    setTimeout(tick, 1);
-  };
-  tick();
-}
-
-function connectPacket(index) {
-  const id = Buffer.from(`bench-s-${index}`);
-  const head = Buffer.from([
-    0x10,
-    12 + id.length,
-    0,
-    4,
-    0x4d,
-    0x51,
-    0x54,
-    0x54,
-    4,
-    2,
-    0,
-    60,
-    0,
-    id.length,
-  ]);
-  return Buffer.concat([head, id]);
-}
-
-function publishPacket(index) {
-  const topic = Buffer.from(`bench/${String(index).padStart(5, '0')}/up`);
-  const body = Buffer.concat([
-    Buffer.from([0, topic.length]),
-    topic,
-    Buffer.from([0, 1]),
-    Buffer.alloc(Number(payloadBytes), 'x'),
-  ]);
-  const length = body.length < 128 ? [body.length] : [(body.length % 128) | 128, body.length >> 7];
-  return Buffer.concat([Buffer.from([0x32, ...length]), body]);
-}
-
-const marks = createInterface({ input: process.stdin });
-marks.on('line', () => {
-  const cpu = process.cpuUsage();
-  process.stdout.write(`${JSON.stringify({ acked, cpuUs: cpu.user + cpu.system })}\n`);
-});
-marks.on('close', () => process.exit(0));
+answerMarks(() => ({ acked, cpuUs: cpuUs() }));

@@ -6,7 +6,7 @@ import { compileEpollPublisher, startEpollPublisher, startMqttJsPublisher } from
 import { LOAD, pacedPlan } from './paced-load.js';
 import { median, spread } from './statistics.js';
 
-const ROUNDS = 9;
+const ROUNDS = 7;
 
 /** Least messages per CPU-second as a multiple of MQTT.js, and most CPU per message of the C loop. */
 const LEAST_OVER_MQTTJS = 1.9;

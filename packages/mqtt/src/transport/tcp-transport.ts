@@ -82,6 +82,8 @@ export class TcpTransport implements Transport, WriteOwner, ReadOwner {
   }
 
   get unsentBytes(): number {
+    // Asked after every message, and the handle's answer is a call into C++.
+    if (this.#waiting === 0) return 0;
     return (this.#handle?.writeQueueSize ?? 0) + this.#socket.writableLength;
   }
 

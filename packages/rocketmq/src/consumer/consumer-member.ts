@@ -36,6 +36,7 @@ import {
   SUSPEND_MS,
   SUSPEND_SLACK_MS,
 } from './consumer-options.ts';
+import { firstAlone } from './first-alone.ts';
 import { firstConnections } from './first-connections.ts';
 import { GroupMembership } from './group-membership.ts';
 import { QueueLocks } from './queue-locks.ts';
@@ -180,7 +181,11 @@ export class ConsumerMember implements BrokerSocketsEvents, RouteListener {
   /** Writes the group's offsets to the brokers. */
   async commit(): Promise<void> {
     if (this.#isBroadcast) return;
-    await Promise.all([...this.#readers.values()].map((reader) => this.#commitOne(reader)));
+    await firstAlone(
+      [...this.#readers.values()],
+      (reader) => reader.queue.address,
+      (reader) => this.#commitOne(reader),
+    );
   }
 
   /** Commits, leaves the group and closes. */

@@ -2,6 +2,7 @@ import type { Admin } from '../admin/admin.ts';
 import { RocketmqError } from '../codec/rocketmq-error.ts';
 import type { TopicQueue } from '../route/topic-queues.ts';
 import type { StartFrom } from './consumer-options.ts';
+import { firstAlone } from './first-alone.ts';
 
 /**
  * Whether a group has committed offsets of a topic. Only the list of all its offsets says so: asked
@@ -29,10 +30,11 @@ export async function placeGroup(
   start: { readonly group: string; readonly from: StartFrom },
 ): Promise<boolean> {
   try {
-    await Promise.all(
-      queues.map(async (queue) =>
+    await firstAlone(
+      queues,
+      (queue) => queue.address,
+      async (queue) =>
         admin.commitOffset(start.group, queue, await firstOffset(admin, queue, start.from)),
-      ),
     );
     return true;
   } catch (error) {

@@ -79,3 +79,20 @@ test('a member of a group beats, commits and shares out again at its times', asy
   await consumer.end();
   expect(count(RequestCode.unregisterClient)).toBe(1);
 });
+
+test('the first commit of a new group is answered before the others are sent', async () => {
+  const { updateConsumerOffset } = RequestCode;
+  broker.inject({ kind: 'slow', code: updateConsumerOffset, ms: 200, most: 1 });
+  const started = client.consume(
+    { topic: 'topic', group: 'g', from: { at: 'last' } },
+    { received: () => true },
+  );
+  await expect.poll(() => count(updateConsumerOffset)).toBe(1);
+  await new Promise((resolve) => {
+    setTimeout(resolve, 100);
+  });
+  // Brokers make a group's table at its first commit: two at once would make two, and one is lost.
+  expect(count(updateConsumerOffset)).toBe(1);
+  await started;
+  expect(count(updateConsumerOffset)).toBeGreaterThanOrEqual(4);
+});

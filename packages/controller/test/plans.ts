@@ -146,6 +146,8 @@ export function planOf(sketch: PlanSketch): Plan {
     settle: sketch.settle ?? { quietUs: 1_000_000, maxUs: 5_000_000 },
     drainUs: sketch.drainUs ?? 1_000_000,
     backlogUs: 5_000_000,
+    probes: [],
+    balance: null,
     cleanup: null,
   };
 }

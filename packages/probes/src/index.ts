@@ -1,2 +1,3 @@
-export { ProbeError } from './probe.ts';
-export type { Figure, FigureUnit, Probe, Reading } from './probe.ts';
+export { type KeeperListener, type KeptProbe, ProbeKeeper } from './keeper.ts';
+export { openProbe } from './open-probe.ts';
+export { type Figure, type Probe, ProbeError, type Reading } from './probe.ts';

@@ -1,13 +1,15 @@
+import type { FigureInfo } from '@squall/core/probes';
+
 /**
  * What every probe is: something outside the load generator that can be asked for a few numbers.
  *
  * A probe only reads, and only when it is asked: when, how long at most, how often again and what a
- * failure means is the keeper's (`probe-keeper.ts`), so that each probe stays a few lines over the
- * server that it reads.
+ * failure means is the keeper's (`keeper.ts`), so that each probe stays a few lines over the server
+ * that it reads.
  */
 export interface Probe {
   /**
-   * Reads once. It may be called again only after it settled.
+   * Reads once. It is called again only after it settled.
    *
    * @param signal aborted when the reading took too long or the run is over; the probe then lets go of
    *   whatever it holds (a query, a request).
@@ -18,26 +20,11 @@ export interface Probe {
   close(): Promise<void>;
 }
 
-/** What one reading gave. */
-export interface Reading {
-  /** Every figure that the server told this time, by name (`cpu_user`, `requests`). */
-  readonly figures: ReadonlyMap<string, Figure>;
-  /** What a reader of the report should know of it, such as a node of a cluster that did not answer. */
-  readonly remarks?: readonly string[];
-}
+/** Every figure that the server told this time, by name (`cpu_user`, `requests`). */
+export type Reading = ReadonlyMap<string, Figure>;
 
-export interface Figure {
-  /** Finite; shares from 0 to 1, times in seconds, sizes in bytes. */
-  readonly value: number;
-  /**
-   * `counter`: counts up from a start of its own; the keeper takes its difference from the sample at
-   * `ready`, and tells a decrease as a restart. `gauge`: how much there is now.
-   */
-  readonly kind: 'counter' | 'gauge';
-  readonly unit: FigureUnit;
-}
-
-export type FigureUnit = 'count' | 'bytes' | 'seconds' | 'share' | 'per_second';
+/** A finite value: shares from 0 to 1, times in seconds, sizes in bytes. */
+export type Figure = FigureInfo & { readonly value: number };
 
 /** A reading that failed, by a reason that is counted: `connection refused`, `HTTP 401`, `timed out`. */
 export class ProbeError extends Error {

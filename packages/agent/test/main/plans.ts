@@ -77,6 +77,8 @@ export function smallPlan(changes: { clients?: number; agentGraceUs?: number } =
     settle: { quietUs: 0, maxUs: 0 },
     drainUs: 1_000_000,
     backlogUs: 5_000_000,
+    probes: [],
+    balance: null,
     cleanup: null,
   };
 }

@@ -12,6 +12,8 @@ import { Judge } from '@squall/core/thresholds';
 import { conditionValue } from '../run/condition.ts';
 import type { Cut } from '../run/cut.ts';
 import type { Measurements } from '../run/measurements.ts';
+import { inPlanOrder } from '../run/probes/plan-order.ts';
+import type { RunProbes } from '../run/probes/run-probes.ts';
 import type { RunAgent } from '../run/run-agent.ts';
 import type { StageRecord as WalkedStage } from '../run/stage-walk.ts';
 import type { SubmitOptions } from '../run/submit-options.ts';
@@ -35,6 +37,10 @@ export interface EndedRun {
   readonly endUs: number;
   /** Null where delivery was not verified. */
   readonly ledger: LedgerResult | null;
+  /** Null where the load never began. */
+  readonly probes: RunProbes | null;
+  /** Null where the load never ended. */
+  readonly loadEndUs: number | null;
 }
 
 /** `measured` is null where the load never began. */
@@ -48,9 +54,13 @@ export function reportInput(run: EndedRun, measured: Measurements | null): Repor
     agents: run.agents.map((agent) => agentRecord(agent, zeroUs, measured)),
     stages: run.stages.map((stage) => stageRecord(stage, zeroUs, run.endUs)),
     aggregate: measured?.aggregate ?? null,
-    thresholds: judge.finish(),
+    thresholds: inPlanOrder(run.plan, judge.finish(), run.probes?.thresholds() ?? new Map()),
     generator: measured?.generator.facts() ?? { agents: new Map() },
     ...(run.ledger === null ? {} : { ledger: run.ledger }),
+    ...(run.probes === null || run.plan.probes.length === 0
+      ? {}
+      : { probes: run.probes.book.records() }),
+    ...(run.probes === null ? {} : { balance: run.probes.balance(run.loadEndUs) }),
     outcome: outcomeOf(run.cut),
     notes: [...run.warnings, ...overshoots(run.stages, measured), ...cleanupNotes(run)],
     bus: run.bus,

@@ -7,6 +7,7 @@ import type { CheckpointStore } from './checkpoint/checkpointer.ts';
 import type { SavedRun } from './checkpoint/saved-run.ts';
 import { type Cut, stageEndOf } from './cut.ts';
 import { Measurements } from './measurements.ts';
+import type { RunProbes } from './probes/run-probes.ts';
 import type { Roster } from './roster.ts';
 import type { RunId } from './run-id.ts';
 import { RunLedger } from './run-ledger.ts';
@@ -22,6 +23,7 @@ export interface Load {
   readonly measurements: Measurements;
   readonly ledger: RunLedger;
   readonly walk: StageWalk;
+  readonly probes: RunProbes;
   /** Null while there is load. */
   endUs: number | null;
 }
@@ -38,6 +40,9 @@ export interface LoadScene {
   readonly bus: RunBus;
   readonly busWatch: BusWatch;
   readonly roster: Roster;
+  readonly probes: RunProbes;
+  /** A probe was read. */
+  probed(): void;
   cut(): Cut | null;
   cutShort(cut: Cut, hurry: Hurry): void;
 }
@@ -87,7 +92,13 @@ function loadOf(scene: LoadScene, begun: Begun): Load {
     },
     stages,
   );
-  return { startUs, measurements, ledger, walk, endUs: loadEndUs };
+  scene.probes.begin({
+    startUs,
+    aggregate: measurements.aggregate,
+    stage: () => walk.records.at(-1) ?? null,
+    changed: () => scene.probed(),
+  });
+  return { startUs, measurements, ledger, walk, probes: scene.probes, endUs: loadEndUs };
 }
 
 function ledgerOf(scene: LoadScene, { measured, pages }: Begun): RunLedger {

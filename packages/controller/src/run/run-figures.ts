@@ -1,6 +1,9 @@
 import type { RunAggregate } from '@squall/core/metrics';
+import type { Plan } from '@squall/core/plan';
+import type { ProbeBook } from '@squall/core/probes';
 import type { ThresholdResult } from '@squall/core/thresholds';
 import type { Load } from './load.ts';
+import { inPlanOrder } from './probes/plan-order.ts';
 import type { AgentRunState } from './run-handle.ts';
 import type { RunAgent } from './run-agent.ts';
 import type { StageRecord } from './stage-walk.ts';
@@ -17,6 +20,8 @@ export interface RunFigures {
   stages(): readonly StageSpan[];
   /** How the thresholds would come out if the run ended now. */
   thresholds(): readonly ThresholdResult[];
+  /** What the probes read; to be read only. */
+  readonly probes: ProbeBook;
 }
 
 /** µs on the run's timeline; null: not yet. */
@@ -72,14 +77,15 @@ export function agentViewIn(agent: RunAgent, aggregate: RunAggregate | null): Ru
 }
 
 /** `startedMs`: T, ms since the epoch. */
-export function figuresOf(load: Load, startedMs: number): RunFigures {
-  const { measurements, startUs, walk } = load;
+export function figuresOf(load: Load, plan: Plan, startedMs: number): RunFigures {
+  const { measurements, probes, startUs, walk } = load;
   return {
     startedMs,
     aggregate: measurements.aggregate,
     closedUs: () => measurements.closedUs,
     stages: () => walk.records.map((record) => spanOf(record, startUs)),
-    thresholds: () => measurements.thresholdsNow(),
+    thresholds: () => inPlanOrder(plan, measurements.thresholdsNow(), probes.thresholds()),
+    probes: probes.book,
   };
 }
 

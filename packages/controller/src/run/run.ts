@@ -23,6 +23,7 @@ import { type Feed, feed } from './feed.ts';
 import { type FrameWay, openWay, wayBack, type WayScene } from './frame-way.ts';
 import { type Load, type LoadScene, newLoad, restoreLoad } from './load.ts';
 import { progressOf } from './progress.ts';
+import { RunProbes } from './probes/run-probes.ts';
 import { Roster } from './roster.ts';
 import { agentViewIn, figuresOf, type RunAgentView, type RunFigures } from './run-figures.ts';
 import type { RunEvent, RunHandle, RunState } from './run-handle.ts';
@@ -40,6 +41,7 @@ export class Run implements RunHandle {
   readonly #voice: RunVoice;
   readonly #watch: AgentWatch;
   readonly #busWatch: BusWatch;
+  readonly #probes: RunProbes;
   readonly #submittedUs: number;
   readonly #submittedUtcMs: number;
   #roster: Roster;
@@ -60,6 +62,15 @@ export class Run implements RunHandle {
     this.#voice = new RunVoice(id.full, logger, saved?.warnings);
     this.#roster = new Roster({ run: id.full, agents: [], keep: () => null });
     this.#busWatch = new BusWatch({ warning }, saved?.busWatch);
+    this.#probes = new RunProbes(
+      {
+        ...parts,
+        secrets: parts.options.secrets ?? {},
+        waiter: this.#waiter,
+        warning: (text) => this.#voice.warn(text),
+      },
+      saved?.probes,
+    );
     this.#watch = new AgentWatch({
       ...parts,
       busWatch: this.#busWatch,
@@ -106,7 +117,7 @@ export class Run implements RunHandle {
     const load = this.#load;
     if (load === null) return null;
     const startedMs = this.#submittedUtcMs + (load.startUs - this.#submittedUs) / 1_000;
-    return figuresOf(load, startedMs);
+    return figuresOf(load, this.#parts.plan, startedMs);
   }
 
   agents(): readonly RunAgentView[] {
@@ -143,6 +154,7 @@ export class Run implements RunHandle {
     await this.#feed?.end();
     for (const agent of this.#roster.agents) agent.session.release();
     await this.#way?.receiver.close();
+    await this.#probes.close();
     const report = this.#report(endUs, await this.#judgeLedger());
     this.#voice.enter('done', `the run is over: ${report.verdict}`);
     this.#voice.emit({ type: 'done', report });
@@ -184,6 +196,7 @@ export class Run implements RunHandle {
     if (way === null) return null;
     const troubles = await readyAgents(this.#assemblyScene(), gathered);
     if (troubles.length > 0) this.#cut ??= { cause: 'agents', reasons: troubles };
+    if (this.#cut === null) await this.#probes.first();
     return this.#cut === null ? this.#start(way) : null;
   }
 
@@ -265,6 +278,8 @@ export class Run implements RunHandle {
     this.#voice.enter('collecting', 'the agents hand in what they have measured');
     await collect(scene);
     load.measurements.close();
+    // Everything that was acknowledged is known now: what other systems made of it is waited for.
+    await load.probes.settle(load.endUs ?? this.#parts.time.monotonicUs());
   }
 
   #take(load: Load): TakenRun {
@@ -295,7 +310,8 @@ export class Run implements RunHandle {
   }
 
   #figuresChanged(load: Load): void {
-    const broken = load.endUs === null ? load.measurements.broken() : null;
+    const broken =
+      load.endUs === null ? (load.measurements.broken() ?? load.probes.broken()) : null;
     if (broken !== null) {
       this.#cutShort({ cause: 'threshold', reasons: [broken.reason] }, HURRY.graceful);
     }
@@ -357,6 +373,8 @@ export class Run implements RunHandle {
           startUs: load?.startUs ?? null,
           endUs,
           ledger,
+          probes: load?.probes ?? null,
+          loadEndUs: load?.endUs ?? null,
         },
         load?.measurements ?? null,
       ),
@@ -391,6 +409,10 @@ export class Run implements RunHandle {
       voice: this.#voice,
       busWatch: this.#busWatch,
       roster: this.#roster,
+      probes: this.#probes,
+      probed: () => {
+        if (this.#load !== null) this.#figuresChanged(this.#load);
+      },
       cut: () => this.#cut,
       cutShort: (cut, hurry) => this.#cutShort(cut, hurry),
     };

@@ -32,9 +32,9 @@ describe('a saved run', () => {
   });
 
   it('of another version says so', async () => {
-    await expect(decodeSavedRun(written({ ...savedRunOf(ID), version: 2 }))).rejects.toMatchObject({
+    await expect(decodeSavedRun(written({ ...savedRunOf(ID), version: 1 }))).rejects.toMatchObject({
       code: 'SQ_STORE',
-      message: 'the checkpoint is of version 2, this controller knows 1',
+      message: 'the checkpoint is of version 1, this controller knows 2',
     });
   });
 });

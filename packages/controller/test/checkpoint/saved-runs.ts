@@ -36,6 +36,7 @@ export function savedRunOf(id: string, more: Partial<SavedRun> = {}): SavedRun {
     agents: [],
     orders: { standing: [{ type: 'advance', stage: 0, at: 1_000_000 }], reports: [] },
     stages: [],
+    probes: { book: {}, judge: { lines: [] }, balance: null },
     measured: {
       aggregate: new RunAggregate(id).toJSON(),
       judge: new Judge({ plan, agents: [] }).toJSON(),

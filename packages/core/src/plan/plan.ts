@@ -19,7 +19,11 @@ export interface Plan {
   /** In the order of the file. The order is part of the plan: group indexes refer to it. */
   readonly groups: readonly Group[];
   readonly stages: readonly Stage[];
+  /** In the order of the file. */
+  readonly probes: readonly ProbeSpec[];
   readonly thresholds: readonly ThresholdSpec[];
+  /** Null: nothing is held against each other. */
+  readonly balance: BalanceSpec | null;
   readonly limits: Limits;
   readonly settle: { readonly quietUs: number; readonly maxUs: number };
   /** How long acknowledgements of a stage's messages are waited for after its end. */
@@ -29,6 +33,74 @@ export interface Plan {
   /** What is removed from the brokers when the run is over; null: nothing. */
   readonly cleanup: CleanupSpec | null;
 }
+
+/** Something outside the load generator that the controller reads figures of. */
+export interface ProbeSpec {
+  readonly name: string;
+  readonly source: ProbeSource;
+  /** Null: read before the load and in settle only, since reading is load, too. */
+  readonly intervalUs: number | null;
+  /** A reading that takes longer has failed. */
+  readonly timeoutUs: number;
+}
+
+/** Texts may hold `{{env.NAME}}`, which the controller fills in and nobody else sees. */
+export type ProbeSource =
+  | SqlProbeSource
+  | { readonly type: 'nginx'; readonly url: string }
+  | HttpProbeSource
+  | PrometheusProbeSource
+  | { readonly type: 'node'; readonly url: string };
+
+export interface SqlProbeSource {
+  readonly type: 'mysql' | 'postgres';
+  readonly url: string;
+  /** A single SELECT that gives one number. */
+  readonly query: string;
+}
+
+export interface HttpProbeSource {
+  readonly type: 'http';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Figure → JSON pointer [RFC 6901]. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Figures that count up from a start of their own. */
+  readonly counters: readonly string[];
+}
+
+export interface PrometheusProbeSource {
+  readonly type: 'prometheus';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Figure → selector such as `http_requests_total{code="200"}`; all series that fit are summed. */
+  readonly series: Readonly<Record<string, string>>;
+}
+
+/** What must agree at the end, whoever counted it. */
+export interface BalanceSpec {
+  readonly equations: readonly BalanceEquation[];
+  /** Longest wait after the load for the sides to agree. */
+  readonly maxUs: number;
+  /** More on the right than on the left is no fault. */
+  readonly duplicates: boolean;
+}
+
+export interface BalanceEquation {
+  /** `equal`: all agree with the first; `atLeast`: the first is no less than any other. */
+  readonly kind: 'equal' | 'atLeast';
+  readonly sides: readonly BalanceSide[];
+}
+
+export type BalanceSide =
+  | {
+      readonly kind: 'counter';
+      readonly text: string;
+      /** A group (its streams included) or a stream. */
+      readonly subject: string;
+      readonly metric: string;
+    }
+  | { readonly kind: 'probe'; readonly text: string; readonly probe: string; readonly figure: string };
 
 /** Each agent removes what its own clients left, before it is done. */
 export interface CleanupSpec {

@@ -1,11 +1,16 @@
 import { parseTemplate } from '../template/index.ts';
 import { groupTemplates } from './group-templates.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, ProbeSource } from './plan.ts';
 import type { PlanPath } from './problem.ts';
 
 /** Names of the environment variables that the plan's templates need, sorted. */
-export function requiredSecrets({ groups, targets }: Pick<Plan, 'groups' | 'targets'>): string[] {
+export function requiredSecrets({
+  groups,
+  targets,
+  probes,
+}: Pick<Plan, 'groups' | 'targets' | 'probes'>): string[] {
   const names = new Set<string>();
+  for (const { source } of probes) for (const name of probeSecrets(source)) names.add(name);
   for (const group of groups) {
     for (const text of groupTemplates(group, targets[group.target])) {
       for (const name of secretsOf(text)) names.add(name);
@@ -34,6 +39,12 @@ export function secretUse(
     if (found !== null) return found;
   }
   return null;
+}
+
+/** Of an address and of headers. */
+export function probeSecrets(source: ProbeSource): string[] {
+  const headers = 'headers' in source ? Object.values(source.headers) : [];
+  return [source.url, ...headers].flatMap(secretsOf);
 }
 
 function secretsOf(text: string): string[] {

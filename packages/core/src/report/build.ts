@@ -1,6 +1,7 @@
 import { judgeLedger } from '../ledger/judgement.ts';
 import type { MetricName, RunAggregate } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
+import { balanceRows } from './balance-rows.ts';
 import { booksOf } from './books.ts';
 import { brokerBooksOf } from './broker-books.ts';
 import { emptinessOf } from './emptiness.ts';
@@ -8,6 +9,7 @@ import { agentFigures, groupFigures, ledgerTotals } from './figures.ts';
 import type { AgentRecord, ReportInput, StageRecord } from './input.ts';
 import { ledgerRows } from './ledger-rows.ts';
 import { type Report, REPORT_SCHEMA } from './model.ts';
+import { probeNotes, probeRows } from './probe-rows.ts';
 import { redactPlan, redactVars } from './redact.ts';
 import { timelineOf } from './timeline.ts';
 import { judgeValidity } from './validity.ts';
@@ -29,9 +31,12 @@ export function buildReport(input: ReportInput): Report {
   const validity = judgeValidity(input, books);
   const ledger = input.ledger === undefined ? null : judgeLedger(input.ledger, plan);
   const brokers = brokerBooksOf(plan, groups);
-  const failures = [...(ledger?.failures ?? []), ...brokers.failures];
+  const balance = balanceRows(input.balance ?? []);
+  const probes = input.probes ?? new Map();
+  const failures = [...(ledger?.failures ?? []), ...brokers.failures, ...balance.failures];
+  const inconclusive = [...(ledger?.inconclusive ?? []), ...balance.inconclusive];
   const decision = decide({
-    ledger: { failures, inconclusive: ledger?.inconclusive ?? [] },
+    ledger: { failures, inconclusive },
     outcome: input.outcome,
     validity,
     thresholds: input.thresholds,
@@ -43,7 +48,7 @@ export function buildReport(input: ReportInput): Report {
     schema: REPORT_SCHEMA,
     run: runOf(input, at),
     ...decision,
-    notes: [...notesOf(input), ...(ledger?.notes ?? []), ...brokers.notes],
+    notes: [...notesOf(input), ...(ledger?.notes ?? []), ...brokers.notes, ...probeNotes(probes)],
     validity,
     plan: redactPlan(plan),
     split: splitOf(input),
@@ -54,8 +59,8 @@ export function buildReport(input: ReportInput): Report {
     ledger: ledgerRows(input.ledger, { plan, at }),
     books,
     thresholds: input.thresholds.map((threshold) => thresholdOf(threshold, at)),
-    balance: [],
-    probes: {},
+    balance: balance.rows,
+    probes: probeRows(probes, plan),
     timeline: timelineOf(input, at(0)),
   };
 }

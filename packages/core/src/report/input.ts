@@ -1,7 +1,9 @@
+import type { BalanceResult } from '../balance/balance-watch.ts';
 import type { LedgerResult } from '../ledger/row.ts';
 import type { RunAggregate } from '../metrics/index.ts';
 import type { AgentShare } from '../partition/partition.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { ProbeRecord } from '../probes/probe-book.ts';
 import type { ThresholdResult } from '../thresholds/result.ts';
 import type { GeneratorFacts } from './generator-watch.ts';
 import type { StageEnd } from './model.ts';
@@ -25,6 +27,10 @@ export interface ReportInput {
   readonly generator: GeneratorFacts;
   /** From `LedgerJoin.join()`; left out where delivery was not verified. */
   readonly ledger?: LedgerResult;
+  /** What the probes read; left out where the plan has none. */
+  readonly probes?: ReadonlyMap<string, ProbeRecord>;
+  /** From `BalanceWatch.results()`. */
+  readonly balance?: readonly BalanceResult[];
   readonly outcome: RunOutcome;
   /** Warnings of the run that a reader should know, one sentence each. */
   readonly notes: readonly string[];

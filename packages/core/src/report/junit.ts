@@ -17,7 +17,8 @@ interface CaseOutcome {
 
 /**
  * The report as JUnit XML, for the pages of a build server: a case per threshold, one per check of
- * the harness, one for each equation of the books and each row of the ledger, and one for the run. What is uncertain is
+ * the harness, one for each
+ * equation of the books and of the balance and each row of the ledger, and one for the run. What is uncertain is
  * `skipped`, what the harness did wrong an `error`.
  */
 export function toJunit(report: Report): string {
@@ -27,6 +28,7 @@ export function toJunit(report: Report): string {
     ...CHECKS.filter((check) => check !== 'books').map((check) => checkCase(report, check)),
     ...report.books.map((book) => bookCase(report, book)),
     ...report.ledger.map((row) => ledgerCase(report, row)),
+    ...report.balance.map((row) => balanceCase(report, row)),
   ];
   const counts = [
     attribute('tests', cases.length),
@@ -173,6 +175,14 @@ function ledgerCase({ run }: Report, row: Report['ledger'][number]): Case {
   if (state === 'pass') return { ...base, note: text, outcome: null };
   const kind = state === 'fail' ? 'failure' : 'skipped';
   return { ...base, note: '', outcome: { kind, type: state, message: remark, text } };
+}
+
+function balanceCase({ run }: Report, row: Report['balance'][number]): Case {
+  const { equation, state, remark } = row;
+  const base = { classname: `${run.name}.balance`, name: equation };
+  if (state === 'pass') return { ...base, note: remark, outcome: null };
+  const kind = state === 'fail' ? 'failure' : 'skipped';
+  return { ...base, note: '', outcome: { kind, type: state, message: remark, text: remark } };
 }
 
 function drawCase({ classname, name, outcome, note }: Case): string[] {

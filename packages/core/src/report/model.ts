@@ -198,6 +198,42 @@ const ledgerPair = z.strictObject({
   ),
 });
 
+const balance = z.strictObject({
+  equation: text,
+  values: z.record(text, z.number()).describe('what each side counted since the load began'),
+  unresolved: count.describe('of the first side: nobody knows whether they arrived'),
+  difference: z.number().describe('of the side that is farthest from the first, less the first'),
+  share: z.number().describe('the difference over the first side'),
+  settledAfterUs: us.nullable().describe('from the end of the load until it held'),
+  holds: z.boolean(),
+  state: z.enum(['pass', 'fail', 'inconclusive']),
+  remark: text.describe('why, in one sentence'),
+});
+
+const probeFigure = z.strictObject({
+  kind: z.enum(['counter', 'gauge']),
+  unit: z
+    .enum(['count', 'bytes', 'seconds', 'share', 'per_second', 'bytes_per_second'])
+    .nullable()
+    .describe('null: only the server knows'),
+  min: z.number(),
+  mean: z.number(),
+  max: z.number(),
+  last: z.number(),
+  increase: z.number().describe('since the reading before the load; a counter’s restarts added up'),
+  decreases: count.describe('how often it went down; of a counter: restarts'),
+});
+
+const probe = z
+  .object({
+    type: text,
+    readings: count,
+    errors: count.describe('readings that failed'),
+    skipped: count.describe('readings left out, since the one before had not ended'),
+    reasons: z.record(text, count).describe('of the errors'),
+  })
+  .catchall(probeFigure);
+
 export const reportSchema = z.strictObject({
   schema: z.literal(REPORT_SCHEMA),
   run: z.strictObject({
@@ -257,16 +293,8 @@ export const reportSchema = z.strictObject({
     .describe('by publish stream, subscribe entry and QoS; empty: delivery was not verified'),
   books: z.array(z.strictObject({ equation: text, left: count, right: count, holds: z.boolean() })),
   thresholds: z.array(threshold),
-  balance: z.array(
-    z.strictObject({
-      equation: text,
-      values: z.record(text, z.number()),
-      difference: z.number(),
-      settledAfterUs: us.nullable(),
-      holds: z.boolean(),
-    }),
-  ),
-  probes: z.record(text, z.unknown()),
+  balance: z.array(balance),
+  probes: z.record(text, probe).describe('by the plan’s name; figures beside `errors` and the like'),
   timeline: z.strictObject({
     startedAt: moment,
     stepUs: us.positive(),
@@ -288,4 +316,6 @@ export type Finding = Report['validity']['findings'][number];
 export type Times = z.infer<typeof times>;
 export type Figures = z.infer<typeof stageFigures>;
 export type GroupFigures = z.infer<typeof group>;
+export type Balance = z.infer<typeof balance>;
+export type ProbeFigures = z.infer<typeof probe>;
 export type Book = Report['books'][number];

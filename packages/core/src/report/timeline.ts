@@ -18,12 +18,50 @@ export function timelineOf(input: ReportInput, startedAt: string): Report['timel
       clockUs: clockUs === null ? null : Math.round(clockUs),
       toUs: Math.round(endUs),
     })),
-    series: (aggregate?.timeline.series() ?? []).map(({ metric, subject, stat, values }) => ({
-      metric,
-      labels: { ...labels(subject), stat },
-      values: [...values],
-    })),
+    series: [
+      ...(aggregate?.timeline.series() ?? []).map(({ metric, subject, stat, values }) => ({
+        metric,
+        labels: { ...labels(subject), stat },
+        values: [...values],
+      })),
+      ...outsideSeries(input, aggregate?.timeline.stepUs ?? STEP_US),
+    ],
   };
+}
+
+/** What probes read and how far the sides of balances were apart, in the steps of the load's curves. */
+function outsideSeries(
+  { probes, balance, run }: ReportInput,
+  stepUs: number,
+): Report['timeline']['series'] {
+  const steps = Math.max(1, Math.ceil(run.durationUs / stepUs));
+  const ofProbes = [...(probes ?? [])].flatMap(([probe, { figures }]) =>
+    Object.entries(figures).map(([figure, { points }]) => ({
+      metric: figure,
+      labels: { probe, stat: 'value' },
+      values: inSteps(points, stepUs, steps),
+    })),
+  );
+  const ofBalance = (balance ?? []).map(({ equation, points }) => ({
+    metric: 'balance_difference',
+    labels: { equation, stat: 'value' },
+    values: inSteps(points, stepUs, steps),
+  }));
+  return [...ofProbes, ...ofBalance];
+}
+
+/** The last value of each step; null where none was read. What came before the load is left out. */
+function inSteps(
+  points: readonly (readonly [atUs: number, value: number])[],
+  stepUs: number,
+  steps: number,
+): (number | null)[] {
+  const values = new Array<number | null>(steps).fill(null);
+  for (const [atUs, value] of points) {
+    const step = Math.floor(atUs / stepUs);
+    if (step >= 0 && step < steps) values[step] = value;
+  }
+  return values;
 }
 
 function labelsOf(plan: Plan): (subject: string) => Record<string, string> {

@@ -1,6 +1,7 @@
 import type { SeriesDelta, Slice } from '../metrics/index.ts';
 import type { Plan } from '../plan/plan.ts';
 import { formatCount, formatDuration } from '../units/index.ts';
+import { isProbeLine } from '../probes/check-line.ts';
 import { type Line, lineOf } from './line.ts';
 import type { LineJudge, LineState, Outcome } from './outcome.ts';
 import type { ThresholdResult, ThresholdState } from './result.ts';
@@ -23,7 +24,7 @@ export interface AbortDecision {
   readonly reason: string;
 }
 
-/** All that a judge knows, as plain data. The lines are the thresholds of the plan, in its order. */
+/** All that a judge knows, as plain data. The lines are those of `Judge`, in the plan's order. */
 export interface JudgeState {
   readonly book: StageBookState;
   readonly lines: readonly {
@@ -44,7 +45,8 @@ interface Judged {
 }
 
 /**
- * Judges the thresholds of a plan against the measurements of all agents.
+ * Judges the thresholds of a plan against the measurements of all agents. Those that speak of probes are
+ * `ProbeJudge`'s.
  *
  * It is fed with every slice of every agent, once (`RunAggregate.onSlice`), asked for a decision as
  * time goes by, and for the results when the run is over.
@@ -64,7 +66,8 @@ export class Judge {
   constructor(options: JudgeOptions, state?: JudgeState) {
     this.#clockDoubt = state?.clockDoubt ?? null;
     this.#book = new StageBook(options.agents, state?.book);
-    this.#judged = options.plan.thresholds.map((spec, index) => {
+    const specs = options.plan.thresholds.filter((spec) => !isProbeLine(spec, options.plan));
+    this.#judged = specs.map((spec, index) => {
       const line = lineOf(spec, options.plan);
       const { known, abortedBy = null, boundUs = 0 } = state?.lines[index] ?? {};
       const by =
@@ -141,7 +144,7 @@ export class Judge {
     return null;
   }
 
-  /** The results, in the order of the plan. Nothing can be added afterwards. */
+  /** The results of its own lines, in the order of the plan. Nothing can be added afterwards. */
   finish(): readonly ThresholdResult[] {
     this.#results ??= this.#judged.map((one) => this.#result(one, one.by.finish()));
     return this.#results;

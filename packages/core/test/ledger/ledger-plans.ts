@@ -69,6 +69,8 @@ export function sketchPlan(groups: readonly GroupSketch[], stages: readonly Stag
     settle: { quietUs: 1e6, maxUs: 1e6 },
     drainUs: 1e6,
     backlogUs: 1e6,
+    probes: [],
+    balance: null,
     cleanup: null,
   };
 }

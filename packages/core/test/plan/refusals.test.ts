@@ -6,8 +6,11 @@ const target = (more: object) =>
 
 /** What the language has and this version has not: never ignored, always named. */
 const REFUSED: readonly (readonly [string, unknown, string])[] = [
-  ['probes', planOf({ probes: { p: { type: 'node', url: 'http://h' } } }), 'probes are'],
-  ['balance', planOf({ balance: { equal: ['a.acked', 'b'] } }), 'balance is'],
+  [
+    'a probe of EMQX',
+    planOf({ probes: { p: { type: 'emqx', url: 'http://h' } } }),
+    'probes of type emqx are',
+  ],
   ['matrix', planOf({ matrix: { broker: ['a', 'b'] } }), 'matrix is'],
   ['quic', target({ urls: ['quic://h'] }), 'quic:// is'],
   [

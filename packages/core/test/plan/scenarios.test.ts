@@ -1,17 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { accepted, complaints } from './plan-fixture.ts';
+import { accepted } from './plan-fixture.ts';
 import { COLD_READ, FAN_OUT, MYSQL, WEBHOOK } from './scenarios.ts';
 
-/** The published scenarios are read as language: only what is not built yet is refused, by name. */
+/** The published scenarios as the language has them. */
 describe('the published scenarios', () => {
   test('MQTT to MySQL', () => {
-    expect(complaints(MYSQL)).toEqual([
-      'probes: probes are not supported by this version',
-      'balance: balance is not supported by this version',
-    ]);
-    const plan = accepted(
-      MYSQL.replace(/^probes:[\s\S]*?(?=^thresholds)/m, '').replace(/^balance:[\s\S]*/m, ''),
-    );
+    const plan = accepted(MYSQL);
     expect(plan.vars['broker']).toBe('mqtt://127.0.0.1:1883');
     expect(plan.groups[0]).toMatchObject({
       clients: 100_000,
@@ -24,18 +18,35 @@ describe('the published scenarios', () => {
       { name: 'publish', forUs: 3_600_000_000 },
     ]);
     expect(plan.thresholds).toHaveLength(3);
+    expect(plan.probes).toMatchObject([
+      { name: 'rows', source: { type: 'mysql' }, intervalUs: null },
+      { name: 'host', source: { type: 'node' }, intervalUs: 5e6 },
+    ]);
+    expect(plan.balance).toEqual({
+      equations: [
+        {
+          kind: 'equal',
+          sides: [
+            { kind: 'counter', text: 'devices.acked', subject: 'devices', metric: 'acked' },
+            { kind: 'probe', text: 'rows', probe: 'rows', figure: 'value' },
+          ],
+        },
+      ],
+      maxUs: 60e6,
+      duplicates: false,
+    });
   });
 
   test('MQTT to a webhook', () => {
-    expect(complaints(WEBHOOK)).toEqual([
-      'probes: probes are not supported by this version',
-      'balance: balance is not supported by this version',
-    ]);
-    accepted(WEBHOOK.replace(/^probes:[\s\S]*/m, ''));
+    const plan = accepted(WEBHOOK);
+    expect(plan.balance?.equations[0]?.sides[1]).toMatchObject({
+      probe: 'hook',
+      figure: 'requests',
+    });
   });
 
   test('RocketMQ cold read', () => {
-    expect(complaints(COLD_READ)).toEqual(['probes: probes are not supported by this version']);
+    expect(accepted(COLD_READ).probes).toHaveLength(1);
   });
 
   test('MQTT fan-out', () => {

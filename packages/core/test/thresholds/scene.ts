@@ -60,6 +60,8 @@ export function planOf(
     settle: { quietUs: 5 * SECOND_US, maxUs: 30 * SECOND_US },
     drainUs: 5 * SECOND_US,
     backlogUs: 5 * SECOND_US,
+    probes: [],
+    balance: null,
     cleanup: null,
   };
 }

@@ -3,10 +3,11 @@ import { agentFacts } from '@squall/core/control';
 import type { AgentShare } from '@squall/core/partition';
 import type { Plan } from '@squall/core/plan';
 import { z } from 'zod';
+import type { SavedProbes } from '../probes/run-probes.ts';
 import type { AgentPage } from '../run-ledger.ts';
 
 /** Changes with every change of what a checkpoint says. One of another version is not taken up. */
-export const SAVED_RUN_VERSION = 1;
+export const SAVED_RUN_VERSION = 2;
 
 const id = z.string().min(1).max(128);
 const us = z.number();
@@ -149,6 +150,7 @@ export const savedRun = z.strictObject({
   orders: savedOrders,
   stages: z.array(savedStage),
   measured: savedMeasurements,
+  probes: z.custom<SavedProbes>((value) => typeof value === 'object' && value !== null),
 });
 /** `pages`: those of the delivery ledger, which lie beside the state in the store. */
 export type SavedRun = z.infer<typeof savedRun> & { readonly pages?: readonly AgentPage[] };

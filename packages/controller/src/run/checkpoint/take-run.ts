@@ -3,6 +3,7 @@ import type { TimeSource } from '../../time-source.ts';
 import type { BusWatch } from '../bus-watch.ts';
 import type { Cut } from '../cut.ts';
 import type { Measurements } from '../measurements.ts';
+import type { RunProbes } from '../probes/run-probes.ts';
 import type { Roster } from '../roster.ts';
 import type { RunId } from '../run-id.ts';
 import type { RunLedger } from '../run-ledger.ts';
@@ -32,6 +33,7 @@ export interface RunningRun {
   readonly walk: StageWalk;
   readonly measurements: Measurements;
   readonly ledger: RunLedger;
+  readonly probes: RunProbes;
 }
 
 /** All that there is of a run at this moment. It shares what goes on changing: encode it at once. */
@@ -58,6 +60,7 @@ export function takeRun(run: RunningRun): TakenRun {
     orders: roster.toJSON(),
     stages: run.walk.toJSON(),
     measured: measurements.toJSON(),
+    probes: run.probes.toJSON(),
   };
   const positions = roster.agents.map((agent) => measurements.position(agent));
   return { saved, positions, ledger: run.ledger.unsaved() };

@@ -1,4 +1,5 @@
 import { SquallError } from '../../errors/index.ts';
+import { checkProbeThreshold, speaksOfProbe } from '../../probes/check-line.ts';
 import {
   checkLedger,
   checkReach,
@@ -13,7 +14,10 @@ import type { PlanPath } from '../problem.ts';
 /** Reads, checks and scales the thresholds: the only place where plan and thresholds meet. */
 export function normaliseThresholds(
   entries: readonly unknown[],
-  plan: Pick<Plan, 'groups' | 'stages'>,
+  plan: Pick<Plan, 'groups' | 'stages' | 'probes'> & {
+    /** Names of probes that are wrong themselves: nothing is said of their figures. */
+    readonly wrongProbes: ReadonlySet<string>;
+  },
   context: NormalContext,
 ): ThresholdSpec[] {
   const specs: ThresholdSpec[] = [];
@@ -25,11 +29,12 @@ export function normaliseThresholds(
       const { spec, parsed } = read;
       // Where groups are known by name only, tags cannot be compared with what the plan has.
       const judged = context.unsound === null ? parsed : { ...parsed, tags: [] };
-      const faults = checkThreshold(judged, plan);
-      if (faults.length === 0 && context.unsound === null) {
-        faults.push(...checkLedger(parsed, plan));
-      }
-      if (faults.length === 0 && context.unsound === null) {
+      if (plan.wrongProbes.has(parsed.metric.split('.')[0] ?? '')) continue;
+      const ofProbe = speaksOfProbe(parsed, plan.probes);
+      const faults = ofProbe ? checkProbeThreshold(parsed, plan) : checkThreshold(judged, plan);
+      const isOpen = !ofProbe && context.unsound === null;
+      if (faults.length === 0 && isOpen) faults.push(...checkLedger(parsed, plan));
+      if (faults.length === 0 && isOpen) {
         const { errors, warnings } = checkReach(read, plan);
         faults.push(...errors);
         for (const warning of warnings) tell(warning, { entry, path, context, mild: true });

@@ -4,9 +4,11 @@ import { normaliseThresholds } from '../check/thresholds.ts';
 import type { CleanupSpec, Plan } from '../plan.ts';
 import type { CleanupFile, PlanFile } from '../schema/plan-file.ts';
 import { warnUnused } from './activities.ts';
+import { normaliseBalance } from './balance.ts';
 import type { NormalContext } from './context.ts';
 import { normaliseGroups } from './groups.ts';
 import { neededUs, normaliseLimits } from './limits.ts';
+import { normaliseProbes } from './probes.ts';
 import { normaliseStages, plannedRampsUs, withDeadlines } from './stages.ts';
 import { normaliseTargets } from './targets.ts';
 
@@ -31,7 +33,17 @@ export function normalise(file: PlanFile, options: NormaliseOptions, context: No
   });
   checkClientFiles({ groups, targets }, context);
   checkClientIds({ groups, targets }, context);
-  const thresholds = normaliseThresholds(file.thresholds, { groups, stages }, context);
+  const probes = normaliseProbes(file, context);
+  const known = new Set(probes.map(({ name }) => name));
+  const wrongProbes = new Set(
+    [...Object.keys(file.probes), ...(context.unsound ?? [])].filter((name) => !known.has(name)),
+  );
+  const thresholds = normaliseThresholds(
+    file.thresholds,
+    { groups, stages, probes, wrongProbes },
+    context,
+  );
+  const balance = normaliseBalance(file, { groups, probes }, context);
   warnUnused(file, context);
   if (file.cleanup !== false) warnOfCleanup(groups, targets, context);
   return {
@@ -44,7 +56,9 @@ export function normalise(file: PlanFile, options: NormaliseOptions, context: No
     targets,
     groups,
     stages: withDeadlines({ groups, stages }, limits.maxDurationUs),
+    probes,
     thresholds,
+    balance,
     limits,
     settle: { quietUs: file.settle.quiet, maxUs: file.settle.max },
     drainUs: file.drain,

@@ -13,45 +13,14 @@ import {
   someDuration,
   strictMap,
 } from './leaves.ts';
+import { balance } from './balance.ts';
 import { group } from './groups.ts';
+import { probe } from './probes.ts';
+import { settle } from './settle.ts';
 import { stage } from './stages.ts';
 import { target } from './targets.ts';
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
-
-const probe = strictMap({
-  type: choice([
-    'mysql',
-    'postgres',
-    'prometheus',
-    'node',
-    'emqx',
-    'mosquitto',
-    'rabbitmq',
-    'rocketmq',
-    'nginx',
-    'webhook',
-    'http',
-  ]).describe('What is read.'),
-  url: plainText().optional().describe('Where it is read.'),
-  query: plainText().optional().describe('SQL that gives one number.'),
-  series: oneOrMore(plainText()).optional().describe('Chosen series of an exposition.'),
-  path: plainText().optional().describe('JSON path of a value.'),
-  topic: plainText().optional().describe('Topic whose offsets are read.'),
-  interval: someDuration().prefault('5s').describe('Time between samples.'),
-});
-
-const settle = strictMap({
-  quiet: duration().prefault('5s').describe('Nothing was received for so long.'),
-  max: duration().prefault('30s').describe('Longest wait.'),
-});
-
-const balance = strictMap({
-  settle: settle.optional().describe('How long the sides are waited for.'),
-  equal: z.array(plainText()).min(2).optional().describe('Counters that must agree.'),
-  atLeast: z.array(plainText()).min(2).optional().describe('The first is at least the second.'),
-  duplicates: choice(['allow']).optional().describe('Duplicates on the right are no fault.'),
-});
 
 function bounds<Leaf extends z.ZodType>(leaf: Leaf) {
   const limit = () => z.union([z.literal('off'), z.literal('any'), leaf]);
@@ -159,11 +128,11 @@ export const planFile = strictMap({
     .optional()
     .describe('Variables with several values: a run for each, such as one a broker.'),
   stages: z.array(stage).min(1).describe('When: one after the other.'),
-  probes: notYet(named(probe), 'probes are')
-    .optional()
+  probes: named(probe)
+    .prefault({})
     .describe('What is watched besides: figures of the system under load.'),
   thresholds: z.array(thresholdEntry).prefault([]).describe('What must hold.'),
-  balance: notYet(balance, 'balance is')
+  balance: balance
     .optional()
     .describe('Counters of different systems that must agree at the end.'),
   limits: limits.prefault({}).describe('Bounds of the run.'),
@@ -191,6 +160,8 @@ export type PublishFile = Exclude<NonNullable<GroupFile['publish']>, readonly un
 export type SubscribeFile = Exclude<NonNullable<GroupFile['subscribe']>, readonly unknown[]>;
 export type ConsumeFile = Exclude<NonNullable<GroupFile['consume']>, readonly unknown[]>;
 export type RespondFile = Exclude<NonNullable<GroupFile['respond']>, readonly unknown[]>;
+export type ProbeFile = PlanFile['probes'][string];
+export type BalanceFile = NonNullable<PlanFile['balance']>;
 export type StageFile = PlanFile['stages'][number];
 export type LimitsFile = PlanFile['limits'];
 export type CleanupFile = PlanFile['cleanup'];

@@ -1,6 +1,13 @@
 import type { z } from 'zod';
 import { group } from './groups.ts';
-import { type GroupFile, type PlanFile, planFile, type StageFile } from './plan-file.ts';
+import { probe } from './probes.ts';
+import {
+  type GroupFile,
+  type PlanFile,
+  planFile,
+  type ProbeFile,
+  type StageFile,
+} from './plan-file.ts';
 import { stage } from './stages.ts';
 import { target } from './targets.ts';
 
@@ -41,6 +48,12 @@ export function soundParts(root: unknown): SoundParts | null {
     const parsed = stage.safeParse(raw);
     return parsed.success ? parsed.data : standInStage(raw, index);
   });
+  const probes = mapOf(root['probes']).flatMap(([name, raw]): [string, ProbeFile][] => {
+    const parsed = probe.safeParse(raw);
+    if (parsed.success) return [[name, parsed.data]];
+    unsound.add(name);
+    return [];
+  });
   const { shape } = planFile;
   const file: PlanFile = {
     squall: '1',
@@ -51,6 +64,7 @@ export function soundParts(root: unknown): SoundParts | null {
     targets: Object.fromEntries(targets),
     groups: Object.fromEntries(groups),
     stages,
+    probes: Object.fromEntries(probes),
     thresholds: [...listOf(root['thresholds'])],
     limits: sound(shape.limits, root['limits'], shape.limits.parse(undefined)),
     settle: sound(shape.settle, root['settle'], shape.settle.parse(undefined)),

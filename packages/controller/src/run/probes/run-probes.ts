@@ -1,0 +1,188 @@
+import { type BalanceResult, BalanceWatch, type BalanceWatchState } from '@squall/core/balance';
+import type { RunAggregate } from '@squall/core/metrics';
+import type { Plan } from '@squall/core/plan';
+import {
+  ProbeBook,
+  type ProbeBookState,
+  ProbeJudge,
+  type ProbeJudgeState,
+  type ProbeReading,
+} from '@squall/core/probes';
+import type { AbortDecision, ThresholdResult } from '@squall/core/thresholds';
+import { ProbeKeeper, type Reading } from '@squall/probes';
+import type { TimeSource } from '../../time-source.ts';
+import type { StageRecord } from '../stage-walk.ts';
+import { HURRY, type Waiter } from '../waiter.ts';
+import { openProbes } from './open-probes.ts';
+
+/** Between two looks at the sides of a balance that do not agree yet. */
+const LOOK_AGAIN_US = 500_000;
+
+export interface RunProbesScene {
+  readonly plan: Plan;
+  /** Values of `{{env.NAME}}`. */
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly time: TimeSource;
+  readonly waiter: Waiter;
+  warning(text: string): void;
+}
+
+/** What there is of the run once T is known. */
+interface Underway {
+  /** T, µs of the monotonic clock. */
+  readonly startUs: number;
+  readonly aggregate: RunAggregate;
+  /** The stage that runs or ran last. */
+  stage(): StageRecord | null;
+  /** A reading came in. */
+  changed(): void;
+}
+
+export interface SavedProbes {
+  readonly book: ProbeBookState;
+  readonly judge: ProbeJudgeState;
+  readonly balance: BalanceWatchState | null;
+}
+
+/**
+ * The probes of one run: read before the load, at their intervals, and until the sides of the plan's
+ * balance agree. Whatever fails here is counted and told, and never stands in the way of the load.
+ */
+export class RunProbes {
+  readonly #scene: RunProbesScene;
+  readonly #keeper: ProbeKeeper;
+  readonly #judge: ProbeJudge;
+  readonly #saved: SavedProbes | undefined;
+  readonly book: ProbeBook;
+  #balance: BalanceWatch | null = null;
+  #underway: Underway | null = null;
+  /** Of before T: where they stand on the run's timeline is known only then. */
+  readonly #early: { readonly probe: string; readonly figures: Reading; readonly us: number }[] = [];
+
+  constructor(scene: RunProbesScene, saved?: SavedProbes) {
+    const { plan, secrets, time } = scene;
+    this.#scene = scene;
+    this.#saved = saved;
+    this.book = new ProbeBook(
+      plan.probes.map(({ name }) => name),
+      saved?.book,
+    );
+    this.#judge = new ProbeJudge(plan, saved?.judge);
+    this.#keeper = new ProbeKeeper({
+      probes: openProbes(plan.probes, secrets),
+      time,
+      listener: {
+        reading: (probe, figures) => this.#take(probe, figures),
+        failed: (probe, reason, detail) => this.book.failed(probe, reason, detail),
+        skipped: (probe) => this.book.skipped(probe),
+      },
+    });
+  }
+
+  toJSON(): SavedProbes {
+    return {
+      book: this.book.toJSON(),
+      judge: this.#judge.toJSON(),
+      balance: this.#balance?.toJSON() ?? null,
+    };
+  }
+
+  /** Reads all of them before there is load: counters count from there. */
+  async first(): Promise<void> {
+    if (this.#scene.plan.probes.length === 0) return;
+    await this.#keeper.first();
+    for (const [name, { errors, lastError }] of this.book.records()) {
+      const isRead = this.#early.some(({ probe }) => probe === name);
+      if (errors > 0 && !isRead) {
+        this.#scene.warning(`probe ${name} could not be read before the load: ${lastError}`);
+      }
+    }
+  }
+
+  begin(underway: Underway): void {
+    this.#underway = underway;
+    for (const { probe, figures, us } of this.#early.splice(0)) this.#enter(probe, figures, us);
+    const { balance } = this.#scene.plan;
+    if (balance !== null) {
+      const facts = { aggregate: underway.aggregate, probes: this.book };
+      this.#balance = new BalanceWatch(balance, facts, this.#saved?.balance ?? undefined);
+    }
+    this.#keeper.begin();
+  }
+
+  /**
+   * Reads all once more, and then those of the balance until its sides agree or its `max` is over.
+   * `loadEndUs`: µs of the monotonic clock.
+   */
+  async settle(loadEndUs: number): Promise<void> {
+    const { plan, time, waiter } = this.#scene;
+    if (plan.probes.length === 0) {
+      this.#look();
+      return;
+    }
+    await this.#keeper.fresh();
+    const sides = new Set(
+      (plan.balance?.equations ?? []).flatMap(({ sides: all }) =>
+        all.flatMap((side) => (side.kind === 'probe' ? [side.probe] : [])),
+      ),
+    );
+    const deadlineUs = loadEndUs + (plan.balance?.maxUs ?? 0);
+    while (!this.#look() && time.monotonicUs() < deadlineUs) {
+      const reached = await waiter.reach(time.monotonicUs() + LOOK_AGAIN_US, HURRY.graceful);
+      if (reached === 'interrupted') return;
+      await this.#keeper.fresh(sides);
+    }
+  }
+
+  /** A threshold with `abort` that is broken by now; told once. */
+  broken(): AbortDecision | null {
+    return this.#judge.broken();
+  }
+
+  /** Results of the thresholds that speak of probes, by their place in the plan. */
+  thresholds(): ReadonlyMap<number, ThresholdResult> {
+    return this.#judge.results();
+  }
+
+  /** `loadEndUs`: µs of the monotonic clock; null: it never ended. */
+  balance(loadEndUs: number | null): readonly BalanceResult[] {
+    const startUs = this.#underway?.startUs ?? 0;
+    return this.#balance?.results(loadEndUs === null ? null : loadEndUs - startUs) ?? [];
+  }
+
+  async close(): Promise<void> {
+    await this.#keeper.close();
+  }
+
+  #take(probe: string, figures: Reading): void {
+    const us = this.#scene.time.monotonicUs();
+    if (this.#underway === null) this.#early.push({ probe, figures, us });
+    else {
+      this.#enter(probe, figures, us);
+      this.#look();
+      this.#underway.changed();
+    }
+  }
+
+  #enter(probe: string, figures: Reading, us: number): void {
+    const underway = this.#underway;
+    if (underway === null) return;
+    const reading: ProbeReading = { probe, figures, atUs: us - underway.startUs };
+    this.book.add(reading);
+    this.#judge.add(reading, placeOf(underway.stage(), us));
+  }
+
+  /** Whether all sides agree. */
+  #look(): boolean {
+    const underway = this.#underway;
+    if (underway === null || this.#balance === null) return true;
+    const atUs = this.#scene.time.monotonicUs() - underway.startUs;
+    return this.#balance.look(atUs).every(({ holds }) => holds);
+  }
+}
+
+function placeOf(record: StageRecord | null, us: number) {
+  if (record === null || record.clockUs === null || us < record.clockUs) return null;
+  if (record.endUs !== null && us >= record.endUs) return null;
+  return { stage: record.stage.index, sinceUs: us - record.clockUs };
+}

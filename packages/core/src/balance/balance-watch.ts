@@ -1,0 +1,67 @@
+import type { BalanceSpec } from '../plan/plan.ts';
+import { type BalanceFacts, type BalanceState, judgeBalance } from './judge-balance.ts';
+
+/** Points of an equation's curve; beyond it every second one is given up. */
+const MAX_POINTS = 4_096;
+
+/** An equation when the run is over. */
+export interface BalanceResult extends BalanceState {
+  /** From the end of the load until it held, µs; null where it did not. */
+  readonly settledAfterUs: number | null;
+  /** Difference over the run's time. */
+  readonly points: readonly (readonly [atUs: number, difference: number])[];
+}
+
+export interface BalanceWatchState {
+  readonly points: readonly (readonly (readonly [number, number])[])[];
+  readonly settledUs: readonly (number | null)[];
+}
+
+/** The equations of a plan over the time of a run: when a difference opened, and when it closed. */
+export class BalanceWatch {
+  readonly #spec: BalanceSpec;
+  readonly #facts: BalanceFacts;
+  #points: readonly (readonly (readonly [number, number])[])[];
+  /** On the run's timeline; null: it does not hold now. */
+  #settledUs: readonly (number | null)[];
+
+  constructor(spec: BalanceSpec, facts: BalanceFacts, state?: BalanceWatchState) {
+    this.#spec = spec;
+    this.#facts = facts;
+    this.#points = state?.points ?? spec.equations.map(() => []);
+    this.#settledUs = state?.settledUs ?? spec.equations.map(() => null);
+  }
+
+  toJSON(): BalanceWatchState {
+    return { points: this.#points, settledUs: this.#settledUs };
+  }
+
+  /** Looks at all sides. `atUs`: on the run's timeline. */
+  look(atUs: number): readonly BalanceState[] {
+    const states = judgeBalance(this.#spec, this.#facts);
+    this.#points = states.map(({ difference }, index) =>
+      thinned([...(this.#points[index] ?? []), [atUs, difference] as const]),
+    );
+    this.#settledUs = states.map(({ holds }, index) =>
+      holds ? (this.#settledUs[index] ?? atUs) : null,
+    );
+    return states;
+  }
+
+  /** `loadEndUs`: on the run's timeline; null where the load never ended by itself. */
+  results(loadEndUs: number | null): BalanceResult[] {
+    return judgeBalance(this.#spec, this.#facts).map((state, index) => {
+      const settled = this.#settledUs[index] ?? null;
+      const after = settled === null || loadEndUs === null ? null : Math.max(0, settled - loadEndUs);
+      return {
+        ...state,
+        settledAfterUs: state.holds ? after : null,
+        points: this.#points[index] ?? [],
+      };
+    });
+  }
+}
+
+function thinned<Point>(points: readonly Point[]): readonly Point[] {
+  return points.length <= MAX_POINTS ? points : points.filter((_, index) => index % 2 === 1);
+}

@@ -1,0 +1,220 @@
+import { isMetricName } from '../../metrics/index.ts';
+import { parseTemplate } from '../../template/index.ts';
+import { nearest } from '../../text/nearest.ts';
+import type { ProbeSource, ProbeSpec } from '../plan.ts';
+import type { PlanPath } from '../problem.ts';
+import type { PlanFile, ProbeFile } from '../schema/plan-file.ts';
+import type { NormalContext } from './context.ts';
+
+/** Time between readings, where the plan says nothing. Counting rows is load, too: SQL has none. */
+const INTERVAL_US = 5_000_000;
+
+/** What each type must have and may have, beside `type`, `interval` and `timeout`. */
+const KEYS = {
+  mysql: { needs: ['url', 'query'], may: [] },
+  postgres: { needs: ['url', 'query'], may: [] },
+  nginx: { needs: ['url'], may: [] },
+  http: { needs: ['url', 'values'], may: ['counters', 'headers'] },
+  prometheus: { needs: ['url', 'series'], may: ['headers'] },
+  node: { needs: ['url'], may: [] },
+} as const;
+
+const OPTIONAL_KEYS = ['url', 'query', 'values', 'counters', 'series', 'headers'] as const;
+type Key = (typeof OPTIONAL_KEYS)[number];
+type Type = keyof typeof KEYS;
+
+const SCHEMES: Readonly<Record<Type, readonly string[]>> = {
+  mysql: ['mysql:', 'mariadb:'],
+  postgres: ['postgres:', 'postgresql:'],
+  nginx: ['http:', 'https:'],
+  http: ['http:', 'https:'],
+  prometheus: ['http:', 'https:'],
+  node: ['http:', 'https:'],
+};
+
+/** Probes of a plan file: which keys fit which type, addresses, queries, pointers. */
+export function normaliseProbes(
+  file: Pick<PlanFile, 'probes' | 'groups'>,
+  context: NormalContext,
+): ProbeSpec[] {
+  return Object.entries(file.probes).flatMap(([name, probe]) => {
+    const path = ['probes', name];
+    checkName(name, { path, groups: Object.keys(file.groups), context });
+    const source = sourceOf(probe, path, context);
+    if (source === null) return [];
+    const isSql = source.type === 'mysql' || source.type === 'postgres';
+    const intervalUs = probe.interval ?? (isSql ? null : INTERVAL_US);
+    return [{ name, source, intervalUs, timeoutUs: probe.timeout }];
+  });
+}
+
+function checkName(
+  name: string,
+  at: { readonly path: PlanPath; readonly groups: readonly string[]; readonly context: NormalContext },
+): void {
+  const { path, groups, context } = at;
+  const taken = groups.includes(name) ? 'a group' : isMetricName(name) ? 'a metric' : null;
+  if (taken === null) return;
+  context.findings.error(path, `${name} is the name of ${taken}, too`, {
+    hint: 'thresholds and balances could not tell them apart: give the probe another name',
+    atKey: true,
+  });
+}
+
+function sourceOf(probe: ProbeFile, path: PlanPath, context: NormalContext): ProbeSource | null {
+  const { findings } = context;
+  const { type } = probe;
+  if (!isBuilt(type)) return null;
+  const { needs, may } = KEYS[type];
+  const known: readonly Key[] = [...needs, ...may];
+  let sound = true;
+  for (const key of needs) {
+    if (probe[key] !== undefined) continue;
+    sound = false;
+    findings.error(path, `a probe of type ${type} needs ${key}`, { atKey: true });
+  }
+  for (const key of OPTIONAL_KEYS) {
+    if (probe[key] === undefined || known.includes(key)) continue;
+    sound = false;
+    findings.error([...path, key], `a probe of type ${type} has no ${key}`, {
+      hint: `it has ${known.join(', ')}`,
+      atKey: true,
+    });
+  }
+  if (!sound) return null;
+  const url = probe.url ?? '';
+  return checkUrl(url, { type, path, context }) ? built(type, { ...probe, url }, { path, context }) : null;
+}
+
+function isBuilt(type: ProbeFile['type']): type is Type {
+  return Object.hasOwn(KEYS, type);
+}
+
+interface Place {
+  readonly path: PlanPath;
+  readonly context: NormalContext;
+}
+
+function built(
+  type: Type,
+  probe: ProbeFile & { readonly url: string },
+  place: Place,
+): ProbeSource | null {
+  const { url, headers = {} } = probe;
+  switch (type) {
+    case 'mysql':
+    case 'postgres':
+      return checkQuery(probe.query ?? '', place) ? { type, url, query: probe.query ?? '' } : null;
+    case 'nginx':
+    case 'node':
+      return { type, url };
+    case 'http': {
+      const values = probe.values ?? {};
+      const counters = [probe.counters ?? []].flat();
+      const sound = [checkPointers(values, place), checkCounters(counters, values, place)];
+      return sound.every(Boolean) ? { type, url, headers, values, counters } : null;
+    }
+    case 'prometheus': {
+      const series = probe.series ?? {};
+      return checkSelectors(series, place) ? { type, url, headers, series } : null;
+    }
+  }
+}
+
+/** Scheme, credentials, host, port: the rest is the server's. */
+const ADDRESS =
+  /^[a-z][a-z0-9+.-]*:\/\/(?:[^\s@/?#]*@)?(?:\[[0-9a-fA-F:.]+\]|[^\s:@/?#[\]]+)(?::\d{1,5})?(?:[/?#]\S*)?$/;
+
+/** `{{env.NAME}}` stands for a secret; nothing else is filled in later. */
+function checkUrl(text: string, at: Place & { readonly type: Type }): boolean {
+  const { context, path, type } = at;
+  const place = [...path, 'url'];
+  const parsed = parseTemplate(text);
+  const strange = parsed.ok
+    ? parsed.parts.find((part) => part.kind !== 'text' && part.kind !== 'env')
+    : undefined;
+  if (!parsed.ok || strange !== undefined) {
+    context.findings.error(place, 'only {{env.NAME}} can stand in the address of a probe');
+    return false;
+  }
+  const shown = text.replaceAll(/\{\{[^}]*\}\}/g, 'x');
+  const schemes = SCHEMES[type];
+  if (ADDRESS.test(shown) && schemes.some((scheme) => shown.startsWith(`${scheme}//`))) return true;
+  context.findings.error(place, `this is no address for a probe of type ${type}`, {
+    hint: `it begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
+  });
+  return false;
+}
+
+/** One SELECT, and nothing that could be more than reading. */
+const FORBIDDEN =
+  /\b(?:insert|update|delete|replace|drop|alter|create|truncate|grant|revoke|into|call|lock|set|load|handler|do|execute|merge|copy|vacuum|sleep|benchmark|pg_sleep)\b/i;
+
+function checkQuery(query: string, { path, context }: Place): boolean {
+  const place = [...path, 'query'];
+  const hint = 'write a single SELECT that gives one number, such as SELECT COUNT(*) FROM t';
+  const bare = query.trim().replace(/;$/, '');
+  const quoted = bare.replaceAll(/'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`/g, "''");
+  const fault = !/^select\b/i.test(quoted)
+    ? 'this is no SELECT'
+    : quoted.includes(';')
+      ? 'this is more than one statement'
+      : /--|#|\/\*/.test(quoted)
+        ? 'a query of a probe has no comments'
+        : FORBIDDEN.test(quoted)
+          ? `${FORBIDDEN.exec(quoted)?.[0] ?? ''} is not for a probe`
+          : null;
+  if (fault === null) return true;
+  context.findings.error(place, fault, { hint });
+  return false;
+}
+
+function checkPointers(values: Readonly<Record<string, string>>, place: Place): boolean {
+  const { context, path } = place;
+  let sound = notEmpty(values, [...path, 'values'], context);
+  for (const [figure, pointer] of Object.entries(values)) {
+    if (/^(?:\/(?:[^~]|~[01])*)?$/.test(pointer)) continue;
+    sound = false;
+    context.findings.error([...path, 'values', figure], `"${pointer}" is no JSON pointer`, {
+      hint: 'it begins with /, such as /stats/0/queued [RFC 6901]',
+    });
+  }
+  return sound;
+}
+
+function checkCounters(
+  counters: readonly string[],
+  values: Readonly<Record<string, string>>,
+  { context, path }: Place,
+): boolean {
+  const unknown = counters.filter((name) => !Object.hasOwn(values, name));
+  for (const name of unknown) {
+    const near = nearest(name, Object.keys(values));
+    context.findings.error([...path, 'counters'], `values has no ${name}`, {
+      hint: near === null ? undefined : `did you mean ${near}?`,
+    });
+  }
+  return unknown.length === 0;
+}
+
+const SELECTOR =
+  /^[A-Za-z_:][\w:]*(?:\{\s*(?:[A-Za-z_]\w*\s*=\s*"(?:[^"\\]|\\.)*"\s*(?:,\s*)?)*\})?$/;
+
+function checkSelectors(series: Readonly<Record<string, string>>, place: Place): boolean {
+  const { context, path } = place;
+  let sound = notEmpty(series, [...path, 'series'], context);
+  for (const [figure, selector] of Object.entries(series)) {
+    if (SELECTOR.test(selector)) continue;
+    sound = false;
+    context.findings.error([...path, 'series', figure], `"${selector}" is no selector`, {
+      hint: 'write a name and labels, such as http_requests_total{code="200"}',
+    });
+  }
+  return sound;
+}
+
+function notEmpty(map: object, path: PlanPath, { findings }: NormalContext): boolean {
+  if (Object.keys(map).length > 0) return true;
+  findings.error(path, 'at least one figure is needed');
+  return false;
+}

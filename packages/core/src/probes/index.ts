@@ -1,0 +1,11 @@
+export { checkProbeThreshold, isProbeLine } from './check-line.ts';
+export { type FigureInfo, type FigureUnit, figuresOf, ONLY_FIGURE } from './figures.ts';
+export {
+  type FigureRecord,
+  ProbeBook,
+  type ProbeBookState,
+  type ProbeReading,
+  type ProbeRecord,
+} from './probe-book.ts';
+export { ProbeJudge, type ProbeJudgeState } from './probe-judge.ts';
+export { type FigureReference, figureText, findFigure, isFigure } from './reference.ts';

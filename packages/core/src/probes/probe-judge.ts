@@ -1,0 +1,235 @@
+import type { Plan, ThresholdSpec } from '../plan/plan.ts';
+import { findingOf } from '../thresholds/finding.ts';
+import type { AbortDecision } from '../thresholds/judge.ts';
+import { parseThreshold } from '../thresholds/parse.ts';
+import type { ThresholdResult } from '../thresholds/result.ts';
+import { Tally, type TallyState } from '../thresholds/tally.ts';
+import type { ParsedThreshold } from '../thresholds/threshold.ts';
+import { isProbeLine } from './check-line.ts';
+import type { ProbeReading } from './probe-book.ts';
+import { type FigureReference, findFigure, isFigure } from './reference.ts';
+import { expectedOf, observedOf, unitOf } from './wording.ts';
+import { observe, type Sample } from './observe.ts';
+
+/** Samples of one window, or of a stage or a run that is judged as a whole; more are left out. */
+const MAX_SAMPLES = 20_000;
+
+/** Where a reading fell. `sinceUs`: since the stage's clock. */
+export interface StagePlace {
+  readonly stage: number;
+  readonly sinceUs: number;
+}
+
+/** The window, stage or run whose samples are still coming. */
+interface OpenSpan {
+  /** Null: the whole run. */
+  readonly stage: number | null;
+  readonly window: number;
+  readonly samples: readonly Sample[];
+}
+
+export interface ProbeJudgeState {
+  readonly lines: readonly {
+    readonly tally: TallyState;
+    readonly open: OpenSpan | null;
+    /** The newest sample before the open span. */
+    readonly before: Sample | null;
+    readonly judgedStages: readonly number[];
+    readonly leftOut: number;
+    readonly aborted: boolean;
+  }[];
+}
+
+interface Line {
+  /** In the plan's list of thresholds. */
+  readonly index: number;
+  readonly spec: ThresholdSpec;
+  readonly parsed: ParsedThreshold;
+  readonly figure: FigureReference;
+  /** Stages that it is judged in, by index; null: the run as a whole. */
+  readonly stages: ReadonlySet<number> | null;
+  readonly tally: Tally;
+  readonly judgedStages: Set<number>;
+  open: OpenSpan | null;
+  before: Sample | null;
+  leftOut: number;
+  aborted: boolean;
+}
+
+/**
+ * Judges the thresholds that speak of probes. A line with `over` is judged in windows of its stages, one
+ * with `in` stage by stage, any other over all readings of the run, from the one before the load to the
+ * last one in settle.
+ */
+export class ProbeJudge {
+  readonly #plan: Plan;
+  readonly #lines: readonly Line[];
+
+  constructor(plan: Plan, state?: ProbeJudgeState) {
+    this.#plan = plan;
+    const specs = plan.thresholds.flatMap((spec, index) =>
+      isProbeLine(spec, plan) ? [{ spec, index }] : [],
+    );
+    this.#lines = specs.map(({ spec, index }, position) =>
+      lineOf({ spec, index, plan, known: state?.lines[position] }),
+    );
+  }
+
+  toJSON(): ProbeJudgeState {
+    return {
+      lines: this.#lines.map(({ tally, open, before, judgedStages, leftOut, aborted }) => ({
+        tally: tally.toJSON(),
+        open,
+        before,
+        judgedStages: [...judgedStages],
+        leftOut,
+        aborted,
+      })),
+    };
+  }
+
+  /** Takes a reading; `place` is null where no stage's clock runs. */
+  add({ probe, atUs, figures }: ProbeReading, place: StagePlace | null): void {
+    for (const line of this.#lines) {
+      if (line.figure.probe !== probe) continue;
+      const value = figures.get(line.figure.figure)?.value;
+      if (value !== undefined) this.#take(line, { atUs, value }, place);
+    }
+  }
+
+  /** A threshold with `abort` that is broken by now; told once each. */
+  broken(): AbortDecision | null {
+    for (const line of this.#lines) {
+      if (line.parsed.onBreach !== 'abort' || line.aborted) continue;
+      if (!line.tally.breached(line.parsed.slo)) continue;
+      line.aborted = true;
+      const observed = observedOf(line.parsed, line.tally.worst?.finding ?? null, line.figure.info);
+      const reason = `threshold "${line.spec.text}" was broken and ended the run: ${observed}`;
+      return { threshold: line.spec.text, reason };
+    }
+    return null;
+  }
+
+  /** Results by the threshold's place in the plan, as they are with the readings so far. */
+  results(): ReadonlyMap<number, ThresholdResult> {
+    return new Map(this.#lines.map((line) => [line.index, this.#result(line)]));
+  }
+
+  #take(line: Line, sample: Sample, place: StagePlace | null): void {
+    const { overUs, afterUs } = line.parsed;
+    const judged = line.stages === null || (place !== null && line.stages.has(place.stage));
+    const since = place?.sinceUs ?? 0;
+    const window = overUs === null ? 0 : Math.floor(since / overUs);
+    const stage = line.stages === null ? null : (place?.stage ?? null);
+    const { open } = line;
+    if (open !== null && (!judged || open.stage !== stage || open.window !== window)) {
+      this.#close(line, open);
+      line.open = null;
+    }
+    if (judged && !(overUs !== null && window * overUs < afterUs)) {
+      const samples = line.open?.samples ?? (line.before === null ? [] : [{ ...line.before, before: true }]);
+      if (samples.length < MAX_SAMPLES) line.open = { stage, window, samples: [...samples, sample] };
+      else line.leftOut += 1;
+    }
+    line.before = sample;
+  }
+
+  #close(line: Line, open: OpenSpan): void {
+    const span = this.#judge(line, open);
+    if (span === null) return;
+    line.tally.add(span);
+    if (open.stage !== null) line.judgedStages.add(open.stage);
+  }
+
+  #judge({ parsed, figure }: Line, { stage, samples }: OpenSpan) {
+    const values = parsed.terms.map((term) => observe(term, samples, figure.info));
+    const known = values.filter((value) => value !== null);
+    if (known.length < parsed.terms.length) return null;
+    const own = samples.filter((sample) => sample.before !== true);
+    return {
+      stage: stage === null ? 'the run' : (this.#plan.stages[stage]?.name ?? `stage ${stage}`),
+      fromUs: samples[0]?.atUs ?? 0,
+      toUs: own.at(-1)?.atUs ?? 0,
+      finding: findingOf(parsed.terms, known),
+    };
+  }
+
+  #result(line: Line): ThresholdResult {
+    const { spec, parsed, figure } = line;
+    const tally = line.tally.copy();
+    const last = line.open === null ? null : this.#judge(line, line.open);
+    if (last !== null) tally.add(last);
+    const { worst } = tally;
+    const { state, remark } = stateOf(line, tally);
+    const mild = parsed.onBreach === 'warn';
+    return {
+      id: spec.id,
+      text: spec.text,
+      state,
+      leadsTo: state !== 'no_data' ? state : mild && spec.noData === 'fail' ? 'warn' : spec.noData,
+      expected: expectedOf(parsed),
+      observed: worst?.finding.value ?? null,
+      unit: unitOf(parsed.terms[0], figure.info),
+      observedText: observedOf(parsed, worst?.finding ?? null, figure.info),
+      worst:
+        worst === null
+          ? null
+          : { stage: worst.stage, fromUs: worst.fromUs, toUs: worst.toUs, value: worst.finding.value },
+      windows: tally.windows,
+      failedWindows: tally.failedWindows,
+      partialWindows: 0,
+      aborted: line.aborted,
+      remark,
+    };
+  }
+}
+
+function stateOf(
+  line: Line,
+  tally: Tally,
+): { readonly state: 'pass' | 'fail' | 'warn' | 'no_data'; readonly remark: string } {
+  const { parsed } = line;
+  if (line.aborted) return { state: 'fail', remark: 'it ended the run' };
+  if (tally.breached(parsed.slo)) {
+    return { state: parsed.onBreach === 'warn' ? 'warn' : 'fail', remark: '' };
+  }
+  if (tally.windows === 0) return { state: 'no_data', remark: 'the probe gave no reading there' };
+  return { state: 'pass', remark: '' };
+}
+
+function lineOf({
+  spec,
+  index,
+  plan,
+  known,
+}: {
+  readonly spec: ThresholdSpec;
+  readonly index: number;
+  readonly plan: Plan;
+  readonly known: ProbeJudgeState['lines'][number] | undefined;
+}): Line {
+  const parsed = parseThreshold(spec.text);
+  const found = findFigure(parsed.metric, plan.probes);
+  if (found === null || !isFigure(found)) throw new Error(`${parsed.metric} was not checked`);
+  return {
+    index,
+    spec,
+    parsed,
+    figure: found,
+    stages: stagesOf(parsed, plan),
+    tally: new Tally(parsed.forWindows, known?.tally),
+    judgedStages: new Set(known?.judgedStages),
+    open: known?.open ?? null,
+    before: known?.before ?? null,
+    leftOut: known?.leftOut ?? 0,
+    aborted: known?.aborted ?? false,
+  };
+}
+
+function stagesOf(parsed: ParsedThreshold, plan: Plan): ReadonlySet<number> | null {
+  if (parsed.overUs === null && parsed.stages.length === 0) return null;
+  const named = plan.stages.filter((stage) =>
+    parsed.stages.length === 0 ? !stage.warmup : parsed.stages.includes(stage.name),
+  );
+  return new Set(named.map((stage) => stage.index));
+}

@@ -1,0 +1,36 @@
+import { ProbeError } from './probe.ts';
+
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection lost',
+  EPIPE: 'connection lost',
+  UND_ERR_SOCKET: 'connection lost',
+  PROTOCOL_CONNECTION_LOST: 'connection lost',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'no such host',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'host unreachable',
+  ETIMEDOUT: 'timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'timed out',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate not trusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate not trusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate not trusted',
+  CERT_HAS_EXPIRED: 'certificate expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another name',
+};
+
+/** What any failure of a library is counted as. */
+export function probeErrorOf(error: unknown): ProbeError {
+  if (error instanceof ProbeError) return error;
+  const code = codeOf(error);
+  const reason = code === null ? null : SYSTEM_REASONS[code];
+  return new ProbeError(reason ?? code ?? 'failed', undefined, error);
+}
+
+/** The libraries wrap what the system says, fetch twice. */
+function codeOf(error: unknown, depth = 0): string | null {
+  if (typeof error !== 'object' || error === null || depth > 3) return null;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  if ('errors' in error && Array.isArray(error.errors)) return codeOf(error.errors[0], depth + 1);
+  return 'cause' in error ? codeOf(error.cause, depth + 1) : null;
+}

@@ -1,0 +1,39 @@
+/** One line of an exposition [Prometheus text format 0.0.4]. */
+export interface ExpositionSample {
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly value: number;
+}
+
+const NAME = /^[A-Za-z_:][\w:]*/;
+const LABEL = /\s*([A-Za-z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?/y;
+
+/** The name that a line begins with, or null: a comment, or nothing at all. */
+export function nameOf(line: string): string | null {
+  return NAME.exec(line)?.[0] ?? null;
+}
+
+/** Null where the line is no sample, or its value no number (NaN and infinities are no figures). */
+export function parseSample(line: string): ExpositionSample | null {
+  const name = nameOf(line);
+  if (name === null) return null;
+  const labels = new Map<string, string>();
+  let at = name.length;
+  if (line[at] === '{') {
+    LABEL.lastIndex = at + 1;
+    for (let found = LABEL.exec(line); found !== null; found = LABEL.exec(line)) {
+      labels.set(found[1] ?? '', unescaped(found[2] ?? ''));
+      at = LABEL.lastIndex;
+    }
+    at = line.indexOf('}', at);
+    if (at < 0) return null;
+    at += 1;
+  }
+  const [text = ''] = line.slice(at).trim().split(/\s+/);
+  const value = text === '' ? Number.NaN : Number(text);
+  return Number.isFinite(value) ? { name, labels, value } : null;
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(["\\n])/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
+}

@@ -19,6 +19,9 @@ const SERVERS = {
   mosquitto: 'mosquitto',
   'redis-server': 'redis-server',
   promtool: 'prometheus',
+  mariadbd: 'mariadb-server',
+  nginx: 'nginx-light',
+  'prometheus-node-exporter': 'prometheus-node-exporter',
   'rabbitmq-server': 'rabbitmq-server',
   // RocketMQ and HiveMQ run on Java, are fetched by Maven, and their launchers are compiled from source.
   javac: 'default-jdk-headless',

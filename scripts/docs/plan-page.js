@@ -172,7 +172,7 @@ const MEANING = `## What a plan means
   filter: on \`to\`, or on the response topic of the request (MQTT 5), with \`payload\`, or with that of the
   request; the activity \`respond\` of a stage begins it.
 - **\`--var name=value\`** overrides a variable that the plan declares; another name is an error.
-- **\`--scale 0.01\`** scales clients (rounded up, at least 1; \`scale: false\` keeps them), connect and
+- **\`--scale 0.01\`** scales clients (rounded up, at least 1; \`scale: false\` keeps them and the rate at which they connect), connect and
   group rates, \`count\` of streams, the numbers in \`until\`, the literals of \`rate\` thresholds and of
   \`count\` thresholds that are not 0. It never scales durations, \`every\`, times or payloads. The
   report lists each value that was changed.

@@ -24,7 +24,16 @@ export function probeErrorOf(error: unknown): ProbeError {
   if (error instanceof ProbeError) return error;
   const code = codeOf(error);
   const reason = code === null ? null : SYSTEM_REASONS[code];
-  return new ProbeError(reason ?? code ?? 'failed', undefined, error);
+  return new ProbeError(reason ?? code ?? 'failed', messageOf(error), error);
+}
+
+const MAX_DETAIL = 300;
+
+/** Of what lies under the wrapping. */
+function messageOf(error: unknown, depth = 0): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const inner = depth > 3 ? undefined : messageOf(error.cause, depth + 1);
+  return inner ?? error.message.slice(0, MAX_DETAIL);
 }
 
 /** The libraries wrap what the system says, fetch twice. */

@@ -52,7 +52,8 @@ export class BalanceWatch {
   results(loadEndUs: number | null): BalanceResult[] {
     return judgeBalance(this.#spec, this.#facts).map((state, index) => {
       const settled = this.#settledUs[index] ?? null;
-      const after = settled === null || loadEndUs === null ? null : Math.max(0, settled - loadEndUs);
+      const after =
+        settled === null || loadEndUs === null ? null : Math.max(0, settled - loadEndUs);
       return {
         ...state,
         settledAfterUs: state.holds ? after : null,

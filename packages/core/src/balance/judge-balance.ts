@@ -26,6 +26,8 @@ export interface BalanceState {
   /** The difference over the first side's value; 0 where that is 0. */
   readonly share: number;
   readonly holds: boolean;
+  /** Another side has more than it may: counting on can mend that no more. */
+  readonly isBeyond: boolean;
   /** Why nothing certain can be said of it; null: it is certain. */
   readonly doubt: string | null;
 }
@@ -63,20 +65,25 @@ function judgeEquation(
   const unresolved = first === undefined ? 0 : openOf(first.side, facts);
   const doubt = doubtOf(equation, read, facts);
   const base = { equation: equationText(equation), values, unresolved, doubt };
-  if (left === null) return { ...base, difference: 0, share: 0, holds: false };
+  if (left === null) return { ...base, difference: 0, share: 0, holds: false, isBeyond: false };
   const differences = others.flatMap(({ value }) => (value === null ? [] : [value - left]));
   const difference = farthest(differences);
   const complete = differences.length === others.length;
-  const holds =
-    complete && differences.every((one) => fits(one, { equation, unresolved, spec }));
+  const holds = complete && differences.every((one) => fits(one, { equation, unresolved, spec }));
+  const mayHaveMore = equation.kind === 'equal' && spec.duplicates;
+  const isBeyond = !mayHaveMore && differences.some((one) => one > unresolved);
   const share = left === 0 ? 0 : difference / left;
-  return { ...base, difference, share, holds: holds && doubt === null };
+  return { ...base, difference, share, holds: holds && doubt === null, isBeyond };
 }
 
 /** `difference`: of another side to the first. */
 function fits(
   difference: number,
-  rule: { readonly equation: BalanceEquation; readonly unresolved: number; readonly spec: BalanceSpec },
+  rule: {
+    readonly equation: BalanceEquation;
+    readonly unresolved: number;
+    readonly spec: BalanceSpec;
+  },
 ): boolean {
   const { equation, unresolved, spec } = rule;
   // What is not known to have arrived may have.

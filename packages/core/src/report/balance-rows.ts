@@ -17,7 +17,7 @@ export function balanceRows(results: readonly BalanceResult[]): JudgedBalance {
 }
 
 function rowOf(result: BalanceResult): Balance {
-  const { points, doubt, settledAfterUs, values, ...row } = result;
+  const { points, doubt, isBeyond, settledAfterUs, values, ...row } = result;
   return {
     ...row,
     values: { ...values },

@@ -1,4 +1,4 @@
-import type { ProbeSource, ProbeSpec } from '@squall/core/plan';
+import { type ProbeSource, type ProbeSpec, probeSecrets, withProbeTexts } from '@squall/core/plan';
 import { type KeptProbe, openProbe, type Probe, ProbeError } from '@squall/probes';
 
 type Secrets = Readonly<Record<string, string>>;
@@ -16,29 +16,19 @@ export function openProbes(specs: readonly ProbeSpec[], secrets: Secrets): KeptP
 }
 
 function probeOf(source: ProbeSource, secrets: Secrets): Probe {
-  const missing = missingSecret(source, secrets);
-  if (missing !== null) return new UnknownSecret(missing);
-  // In an address a secret must not end the part that it stands in.
-  const url = filled(source.url, secrets, encodeURIComponent);
-  if (!('headers' in source)) return openProbe({ ...source, url });
-  const headers = Object.fromEntries(
-    Object.entries(source.headers).map(([name, value]) => [name, filled(value, secrets, (it) => it)]),
+  const missing = probeSecrets(source).find((name) => secrets[name] === undefined);
+  if (missing !== undefined) return new UnknownSecret(missing);
+  return openProbe(
+    withProbeTexts(source, {
+      // In an address a secret must not end the part that it stands in.
+      address: (text) => filled(text, secrets, encodeURIComponent),
+      secret: (text) => filled(text, secrets, (value) => value),
+    }),
   );
-  return openProbe({ ...source, url, headers });
 }
 
 function filled(text: string, secrets: Secrets, encode: (value: string) => string): string {
   return text.replaceAll(SECRET, (_, name: string) => encode(secrets[name] ?? ''));
-}
-
-function missingSecret(source: ProbeSource, secrets: Secrets): string | null {
-  const texts = [source.url, ...('headers' in source ? Object.values(source.headers) : [])];
-  for (const text of texts) {
-    for (const [, name = ''] of text.matchAll(SECRET)) {
-      if (secrets[name] === undefined) return name;
-    }
-  }
-  return null;
 }
 
 /** Checkpoints hold no secrets: after a restart of the controller such a probe cannot go on. */

@@ -57,7 +57,8 @@ export class RunProbes {
   #balance: BalanceWatch | null = null;
   #underway: Underway | null = null;
   /** Of before T: where they stand on the run's timeline is known only then. */
-  readonly #early: { readonly probe: string; readonly figures: Reading; readonly us: number }[] = [];
+  readonly #early: { readonly probe: string; readonly figures: Reading; readonly us: number }[] =
+    [];
 
   constructor(scene: RunProbesScene, saved?: SavedProbes) {
     const { plan, secrets, time } = scene;
@@ -172,12 +173,12 @@ export class RunProbes {
     this.#judge.add(reading, placeOf(underway.stage(), us));
   }
 
-  /** Whether all sides agree. */
+  /** Whether there is nothing to wait for: all sides agree, or those that do not never will. */
   #look(): boolean {
     const underway = this.#underway;
     if (underway === null || this.#balance === null) return true;
     const atUs = this.#scene.time.monotonicUs() - underway.startUs;
-    return this.#balance.look(atUs).every(({ holds }) => holds);
+    return this.#balance.look(atUs).every(({ holds, isBeyond }) => holds || isBeyond);
   }
 }
 

@@ -12,12 +12,13 @@ const DEFAULT_CONNECT_RATE = 1_000;
 
 /** @param clients of the whole group, for `over`. */
 export function normaliseConnect(
-  { connect, username, password }: GroupFile,
+  group: GroupFile,
   clients: number,
   place: GroupPlace,
 ): ConnectSpec {
+  const { connect, username, password } = group;
   const { path, context } = place;
-  const { findings, scaler } = context;
+  const { findings } = context;
   const { over, keepAlive, backoff } = connect;
   if (connect.rate !== undefined && over !== undefined) {
     findings.error([...path, 'over'], 'rate and over cannot both be given', {
@@ -37,7 +38,7 @@ export function normaliseConnect(
   return {
     ratePerS:
       over === undefined
-        ? scaler.rate([...path, 'rate'], connect.rate ?? DEFAULT_CONNECT_RATE)
+        ? connectRate(group, connect.rate ?? DEFAULT_CONNECT_RATE, place)
         : (clients / over) * 1_000_000,
     keepAliveS,
     cleanStart: connect.cleanStart,
@@ -50,6 +51,12 @@ export function normaliseConnect(
     properties: connectPropertiesOf(connect.properties, place),
     auth: authOf(connect.auth, { username, password, place }),
   };
+}
+
+/** Clients that are kept whatever the scale connect in the time that they always take. */
+function connectRate({ clients }: GroupFile, perS: number, { path, context }: GroupPlace): number {
+  if (typeof clients === 'object' && !clients.scale) return perS;
+  return context.scaler.rate([...path, 'rate'], perS);
 }
 
 /** A session that is to be found again is kept, as it is before MQTT 5. */

@@ -6,6 +6,7 @@ import { booksOf } from './books.ts';
 import { brokerBooksOf } from './broker-books.ts';
 import { emptinessOf } from './emptiness.ts';
 import { agentFigures, groupFigures, ledgerTotals } from './figures.ts';
+import { histogramsOf } from './histograms.ts';
 import type { AgentRecord, ReportInput, StageRecord } from './input.ts';
 import { ledgerRows } from './ledger-rows.ts';
 import { type Report, REPORT_SCHEMA } from './model.ts';
@@ -61,6 +62,7 @@ export function buildReport(input: ReportInput): Report {
     thresholds: input.thresholds.map((threshold) => thresholdOf(threshold, at)),
     balance: balance.rows,
     probes: probeRows(probes, plan),
+    histograms: histogramsOf(aggregate, { plan }),
     timeline: timelineOf(input, at(0)),
   };
 }

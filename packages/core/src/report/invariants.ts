@@ -21,8 +21,33 @@ export function checkReport(report: Report): string[] {
     ...checkLedger(report),
     ...checkThresholds(report),
     ...checkSplit(report),
+    ...checkHistograms(report),
     ...checkTimeline(report),
   ];
+}
+
+/** Buckets add up to the figures that stand beside them. */
+function checkHistograms({ groups, histograms }: Report): string[] {
+  const told = new Map(
+    histograms.map((one): [string, typeof one] => [`${one.group} ${one.stage} ${one.metric}`, one]),
+  );
+  return Object.entries(groups).flatMap(([group, { stages }]) =>
+    Object.entries(stages).flatMap(([stage, { times }]) =>
+      Object.entries(times).flatMap(([metric, { count, maxUs }]) => {
+        const name = `${group} ${stage} ${metric}`;
+        const one = told.get(name);
+        const sum = (one?.counts ?? []).reduce((a, b) => a + b, 0);
+        const ends = one?.upToUs ?? [];
+        return [
+          ...(sum === count ? [] : [`${name}: ${sum} times in its histogram, ${count} counted`]),
+          ...(ends.at(-1) === maxUs ? [] : [`${name}: its histogram does not end at its maximum`]),
+          ...(ends.every((end, at) => at === 0 || end > (ends[at - 1] ?? 0))
+            ? []
+            : [`${name}: the buckets of its histogram do not rise`]),
+        ];
+      }),
+    ),
+  );
 }
 
 function checkVerdict(report: Report): string[] {

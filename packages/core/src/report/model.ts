@@ -294,7 +294,22 @@ export const reportSchema = z.strictObject({
   books: z.array(z.strictObject({ equation: text, left: count, right: count, holds: z.boolean() })),
   thresholds: z.array(threshold),
   balance: z.array(balance),
-  probes: z.record(text, probe).describe('by the plan’s name; figures beside `errors` and the like'),
+  probes: z
+    .record(text, probe)
+    .describe('by the plan’s name; figures beside `errors` and the like'),
+  histograms: z
+    .array(
+      z.strictObject({
+        group: text,
+        stage: text,
+        metric: text,
+        minUs: us,
+        width: z.number().describe('of a bucket, over the time it stands for: how exact they are'),
+        upToUs: z.array(us).describe('upper ends of the buckets that hold something, rising'),
+        counts: z.array(count).describe('a count for each of them'),
+      }),
+    )
+    .describe('how the times are spread, by group, stage and metric'),
   timeline: z.strictObject({
     startedAt: moment,
     stepUs: us.positive(),

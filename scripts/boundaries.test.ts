@@ -37,6 +37,10 @@ const CROSSINGS = [
   ['controller', '@squall/rocketmq', 'meet only in'],
   ['import', '@squall/agent', 'knows the plan and nothing else'],
   ['import', 'node:fs', 'opens no file'],
+  ['report', '@squall/controller', 'knows the report and nothing else'],
+  ['report', 'node:fs', 'opens no file'],
+  ['probes', '@squall/mqtt', 'A probe reads servers'],
+  ['probes', '@squall/controller', 'A probe reads servers'],
   ['redis-bus', '@squall/agent', 'knows nothing of'],
   ['redis-bus', '@squall/rocketmq', 'knows nothing of'],
   ['redis-bus', '@squall/controller', 'knows nothing of'],
@@ -56,6 +60,11 @@ describe('walls between the rooms', () => {
     const result = lint(room, text);
     expect(result.output).toContain('Found 0 warnings and 0 errors');
     expect(result.status).toBe(0);
+  });
+
+  test('probes may ask RocketMQ through our own client', () => {
+    const text = `import { RocketmqClient } from '@squall/rocketmq';\nexport const use = RocketmqClient;\n`;
+    expect(lint('probes', text).output).toContain('Found 0 warnings and 0 errors');
   });
 
   test.each([

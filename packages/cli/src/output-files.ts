@@ -1,13 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { prepareReportFolder } from '@squall/controller';
+import { prepareReportFolder, type ReportFiles } from '@squall/controller';
 import { SquallError } from '@squall/core/errors';
+import { REPORT_FORMATS } from '@squall/report';
 
 /** Where runs go when nothing else is said: a folder for each, by its id. */
 export const DEFAULT_OUT = 'squall-out';
 
 export interface OutputOptions {
-  /** Folder for `report.json` and `junit.xml`. */
+  /** Folder for `report.json` and its drawings. */
   readonly out?: string;
   /** A file that gets the JUnit report, too; overwritten at each run, as build servers want it. */
   readonly junit?: string;
@@ -34,14 +35,25 @@ export async function prepareOutput({ out, junit, force }: OutputOptions): Promi
 }
 
 function refuseOverwriting(folder: string): void {
-  const found = ['report.json', 'junit.xml']
-    .map((name) => path.join(folder, name))
+  const found = Object.values(REPORT_FORMATS)
+    .map(({ file }) => path.join(folder, file))
     .find((file) => existsSync(file));
   if (found === undefined) return;
   throw new SquallError('SQ_OUTPUT', `--out ${folder} holds the report of another run`, {
     path: found,
     hint: 'name another folder, or write over it with --force',
   });
+}
+
+/** Where the report of a run is now, for whoever reads the terminal. */
+export function filesText(files: ReportFiles, junit: string | undefined): string {
+  const beside = [files.md, files.csv, files.hlog].map((file) => path.basename(file));
+  return [
+    `page     ${files.html} (beside it ${beside.join(', ')})`,
+    `report   ${files.json}`,
+    `junit    ${junit ?? files.junit}`,
+    '',
+  ].join('\n');
 }
 
 async function named(place: string, option: string, prepare: () => Promise<void>): Promise<void> {

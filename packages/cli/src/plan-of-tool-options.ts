@@ -29,7 +29,7 @@ export function addPlanOfToolOptions(command: Command, flagsOf: string): Command
     .option('--workers <n>', 'worker processes an agent', workerCount)
     .option('--label <key=value>', 'label the run (can be repeated)', keyValue)
     .option('--strict', 'a run of degraded validity is no success (exit code 111)')
-    .option('--out <dir>', 'folder for report.json and junit.xml')
+    .option('--out <dir>', 'folder for report.html, .json, .md, .csv, .hlog and junit.xml')
     .option('--junit <file>', 'write the JUnit report to this file, too')
     .option('--force', 'with --out: write over a report that is there')
     .option('--quiet', 'print the summary only')

@@ -268,7 +268,10 @@ function addListenOptions(command: Command): void {
 
 function addOutputOptions(command: Command): void {
   command
-    .option('--out <dir>', 'folder for report.json and junit.xml (default: squall-out/<run id>)')
+    .option(
+      '--out <dir>',
+      'folder for report.html, .json, .md, .csv, .hlog and junit.xml (default: squall-out/<run id>)',
+    )
     .option('--junit <file>', 'write the JUnit report to this file, too (over what is there)')
     .option('--force', 'with --out: write over a report that is there')
     .option('--quiet', 'print the summary only');

@@ -41,7 +41,10 @@ export function addRemoteCommands(program: Command, actions: RemoteActions): voi
       'with --wait: leave after this time (exit code 114)',
       durationUs,
     )
-    .option('--out <dir>', 'with --wait: folder for report.json and junit.xml')
+    .option(
+      '--out <dir>',
+      'with --wait: folder for report.html, .json, .md, .csv, .hlog and junit.xml',
+    )
     .option('--junit <file>', 'with --wait: write the JUnit report to this file, too')
     .option('--force', 'with --out: write over a report that is there')
     .option('--quiet', 'with --wait: print the summary only')
@@ -55,11 +58,14 @@ export function addRemoteCommands(program: Command, actions: RemoteActions): voi
     .option('--hard', 'cut connections and wait for nothing')
     .action((run: string, options: StopOptions) => actions.stop(run, options));
   remote(program.command('report'))
-    .argument('<run>', 'id of the run')
+    .argument(
+      '<run>',
+      'id of a run that a controller has, or folder of a local run, or its report.json',
+    )
     .description('Print the report of a run that is over.')
     .addOption(
       new Option('--format <format>', 'its form')
-        .choices(['text', 'json', 'junit'])
+        .choices(['text', 'html', 'md', 'json', 'csv', 'hlog', 'junit'])
         .default('text'),
     )
     .option('--out <file>', 'write it to this file')

@@ -35,15 +35,22 @@ describe('the report folder', () => {
 });
 
 describe('a report', () => {
-  it('is written whole, as JSON and as JUnit, and leaves nothing else behind', async () => {
+  it('is written whole, with all its drawings, and leaves nothing else behind', async () => {
     const scene = await runScene({ plan: planOf({ stages: [{ forUs: 100_000 }] }), scripts: [] });
     scene.handle.stop('graceful', 'api');
     const report = await scene.report();
     await scene.close();
     const files = await writeReport(folder, report);
-    expect(JSON.parse(await readFile(files.report, 'utf8'))).toEqual(report);
+    expect(JSON.parse(await readFile(files.json, 'utf8'))).toEqual(report);
     expect(await readFile(files.junit, 'utf8')).toMatch(/^<\?xml/);
-    expect((await readdir(folder)).toSorted()).toEqual(['junit.xml', 'report.json']);
+    expect((await readdir(folder)).toSorted()).toEqual([
+      'junit.xml',
+      'report.csv',
+      'report.hlog',
+      'report.html',
+      'report.json',
+      'report.md',
+    ]);
   });
 
   it('replaces an older one', async () => {

@@ -1,13 +1,12 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import path from 'node:path';
 import type { CleanOptions, CleanProgress, GroupCleaned } from '@squall/agent/clean';
-import { report as reportSchema } from '@squall/controller/api';
 import { SquallError } from '@squall/core/errors';
 import { NO_MATERIAL, type Plan, requiredSecrets } from '@squall/core/plan';
+import type { Report } from '@squall/core/report';
 import { formatCount } from '@squall/core/units';
 import { EXIT } from '../exit-codes.ts';
 import { type LoadedPlan, loadPlan } from '../plan-file.ts';
-import { clientOf, type RemoteOptions } from '../remote/options.ts';
+import type { RemoteOptions } from '../remote/options.ts';
+import { reportOf } from '../report-file.ts';
 import { cleanedText, isClean } from '../terminal/cleaned-text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -69,48 +68,10 @@ function print(
   else terminal.print(cleanedText(cleaned, terminal.style));
 }
 
-type Report = ReturnType<typeof reportSchema.parse>;
-
 /** Topics and groups that the run says it made. */
 function madeBy({ groups }: Report): Set<string> {
   const reasons = Object.values(groups).map((group) => group.reasons['made'] ?? {});
   return new Set(reasons.flatMap((made) => Object.keys(made)));
-}
-
-/** A folder, a file, or the id of a run that a controller has. */
-async function reportOf(run: string, options: CleanCommandOptions): Promise<Report> {
-  const file = reportFile(run);
-  if (file !== null) return readReport(file);
-  if (options.controller === undefined) {
-    throw new SquallError('SQ_USAGE', `there is no report at ${run}`, {
-      hint: 'give the folder of a local run (squall-out/<run id>), or the id of a run and --controller',
-    });
-  }
-  return clientOf(options).json(`/v1/runs/${encodeURIComponent(run)}/report`, reportSchema);
-}
-
-function reportFile(run: string): string | null {
-  if (!existsSync(run)) return null;
-  const file = statSync(run).isDirectory() ? path.join(run, 'report.json') : run;
-  return existsSync(file) ? file : null;
-}
-
-function readReport(file: string): Report {
-  const parsed = reportSchema.safeParse(jsonOf(file));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new SquallError('SQ_USAGE', `this is no report: ${issue?.message ?? ''}`, {
-    path: file,
-    hint: 'give report.json as this version of squall writes it',
-  });
-}
-
-function jsonOf(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (cause) {
-    throw new SquallError('SQ_USAGE', 'the report cannot be read', { path: file, cause });
-  }
 }
 
 /** The plan as the run had it; of a plan file, at the run's scale and with its variables. */

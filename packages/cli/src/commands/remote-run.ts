@@ -9,7 +9,7 @@ import {
 } from '@squall/controller/api';
 import { toJunit } from '@squall/core/report';
 import { EXIT } from '../exit-codes.ts';
-import { DEFAULT_OUT, prepareOutput } from '../output-files.ts';
+import { DEFAULT_OUT, filesText, prepareOutput } from '../output-files.ts';
 import { loadPlan, readPlanText } from '../plan-file.ts';
 import { onInterrupts } from '../processes/interrupts.ts';
 import type { ControllerClient } from '../remote/client.ts';
@@ -113,7 +113,7 @@ async function conclude({ client, run, options, terminal }: RemoteRun): Promise<
   const files = await writeReport(folder, report);
   if (options.junit !== undefined) await writeWhole(options.junit, toJunit(report));
   terminal.print(reportSummary(report, terminal.style));
-  terminal.print(`report   ${files.report}\njunit    ${options.junit ?? files.junit}\n`);
+  terminal.print(filesText(files, options.junit));
   return report.exitCode;
 }
 

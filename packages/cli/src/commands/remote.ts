@@ -1,6 +1,5 @@
 import {
   agents as agentsSchema,
-  report as reportSchema,
   run as runSchema,
   runAgents,
   runList,
@@ -8,10 +7,13 @@ import {
 } from '@squall/controller/api';
 import type { z } from 'zod';
 import { writeWhole } from '@squall/controller';
+import type { Report } from '@squall/core/report';
 import { formatDuration } from '@squall/core/units';
+import { REPORT_FORMATS, type ReportFormatName } from '@squall/report';
 import { EXIT } from '../exit-codes.ts';
 import { type OutputOptions, prepareOutput } from '../output-files.ts';
 import { clientOf, type RemoteOptions } from '../remote/options.ts';
+import { reportOf } from '../report-file.ts';
 import { type Style, styleFor } from '../terminal/style.ts';
 import { reportSummary } from '../terminal/summary.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -40,7 +42,7 @@ export interface StopOptions extends RemoteOptions {
 }
 
 export interface ReportOptions extends RemoteOptions {
-  readonly format: 'json' | 'junit' | 'text';
+  readonly format: ReportFormatName | 'text';
   readonly out?: string;
 }
 
@@ -171,27 +173,19 @@ export async function stopCommand(
   terminal.print(`run ${run.id} is being stopped: squall status ${run.id} --wait\n`);
 }
 
-/** `squall report`: the report of a run, in a form of choice. */
+/** `squall report`: the report of a run of a controller or of this machine, in a form of choice. */
 export async function reportCommand(
   id: string,
   options: ReportOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const client = clientOf(options);
-  const text =
-    options.format === 'junit'
-      ? await client.text(`/v1/runs/${id}/junit`)
-      : reportText(await client.json(`/v1/runs/${id}/report`, reportSchema), options, terminal);
+  const text = reportText(await reportOf(id, options), options, terminal);
   if (options.out === undefined) terminal.print(text);
   else await writeWhole(options.out, text);
 }
 
-function reportText(
-  report: z.infer<typeof reportSchema>,
-  { format, out }: ReportOptions,
-  terminal: Terminal,
-): string {
-  if (format === 'json') return `${JSON.stringify(report, null, 2)}\n`;
+function reportText(report: Report, { format, out }: ReportOptions, terminal: Terminal): string {
+  if (format !== 'text') return REPORT_FORMATS[format].draw(report);
   return reportSummary(report, out === undefined ? terminal.style : styleFor({}, {}));
 }
 

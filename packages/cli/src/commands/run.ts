@@ -14,7 +14,7 @@ import { type Report, toJunit } from '@squall/core/report';
 import { checkDescriptors } from '../descriptor-failure.ts';
 import { encryption } from '../encryption.ts';
 import { EXIT } from '../exit-codes.ts';
-import { DEFAULT_OUT, prepareOutput } from '../output-files.ts';
+import { DEFAULT_OUT, filesText, prepareOutput } from '../output-files.ts';
 import { type LoadedPlan, loadPlan, type PlanRequest } from '../plan-file.ts';
 import { type ChildEnd, Children } from '../processes/children.ts';
 import { onInterrupts } from '../processes/interrupts.ts';
@@ -203,7 +203,7 @@ class ComposedRun {
     if (options.junit !== undefined) await writeWhole(options.junit, toJunit(report));
     this.#exitCode = report.exitCode;
     scene.terminal.print(reportSummary(report, scene.terminal.style));
-    scene.terminal.print(`report   ${files.report}\njunit    ${options.junit ?? files.junit}\n`);
+    scene.terminal.print(filesText(files, options.junit));
     return report.exitCode;
   }
 

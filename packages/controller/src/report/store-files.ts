@@ -3,12 +3,14 @@ import { constants } from 'node:fs';
 import { access, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { SquallError } from '@squall/core/errors';
-import { type Report, toJunit } from '@squall/core/report';
+import type { Report } from '@squall/core/report';
+import { REPORT_FORMATS, type ReportFormatName } from '@squall/report';
 
-export interface ReportFiles {
-  readonly report: string;
-  readonly junit: string;
-}
+/** Paths of the drawings of a report. */
+export type ReportFiles = Readonly<Record<ReportFormatName, string>>;
+
+/** Whatever happens to a drawing: what it is a drawing of is there. */
+const ORDER: readonly ReportFormatName[] = ['json', 'junit', 'md', 'csv', 'hlog', 'html'];
 
 /**
  * Makes the folder and sees that files can be made in it. Called before a run: one whose report
@@ -34,17 +36,22 @@ export async function prepareReportFolder(folder: string): Promise<void> {
 }
 
 /**
- * Writes `report.json` and `junit.xml`. Each appears whole or not at all.
+ * Writes `report.json` and all drawings of it. Each appears whole or not at all.
  * @throws SquallError SQ_OUTPUT
  */
 export async function writeReport(folder: string, report: Report): Promise<ReportFiles> {
-  const files = {
-    report: path.join(folder, 'report.json'),
-    junit: path.join(folder, 'junit.xml'),
+  const fileOf = (format: ReportFormatName) => path.join(folder, REPORT_FORMATS[format].file);
+  for (const format of ORDER) {
+    await writeWhole(fileOf(format), REPORT_FORMATS[format].draw(report));
+  }
+  return {
+    json: fileOf('json'),
+    junit: fileOf('junit'),
+    md: fileOf('md'),
+    csv: fileOf('csv'),
+    hlog: fileOf('hlog'),
+    html: fileOf('html'),
   };
-  await writeWhole(files.report, `${JSON.stringify(report, null, 2)}\n`);
-  await writeWhole(files.junit, toJunit(report));
-  return files;
 }
 
 /**

@@ -27,6 +27,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   503: 'not now: `retry-after`',
 };
 
+/** What a report may be answered as besides JSON. */
+const DRAWINGS = ['text/html', 'text/csv', 'text/markdown', 'text/plain', 'application/xml'];
+
 const UNSAID = 'Default Response';
 const TEXT = { schema: { type: 'string' } };
 
@@ -47,6 +50,13 @@ export function completeDocument(generated: object): object {
     plan.requestBody = { required: true, description: 'the plan', content };
   }
   answerWith(operation('get', '/v1/plans/{id}/text'), planTypes);
+  const report = operation('get', '/v1/runs/{id}/report')?.responses['200'];
+  if (report !== undefined) {
+    report.content = {
+      ...report.content,
+      ...Object.fromEntries(DRAWINGS.map((type) => [type, TEXT])),
+    };
+  }
   answerWith(operation('get', '/v1/runs/{id}/junit'), ['application/xml']);
   answerWith(operation('get', '/metrics'), ['text/plain']);
   const events = operation('get', '/v1/runs/{id}/events');

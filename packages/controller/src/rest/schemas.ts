@@ -88,6 +88,13 @@ const page = {
 };
 const next = text.nullable().describe('`cursor` of the next page; null: this is the last');
 
+export const reportQuery = z.object({
+  format: z
+    .enum(['json', 'html', 'csv', 'hlog', 'md', 'junit'])
+    .optional()
+    .describe('its form; without it `html` where `Accept` names `text/html` first, else `json`'),
+});
+
 export const pageQuery = z.object(page);
 
 export const planQuery = z.object({

@@ -1,0 +1,202 @@
+import type { Report } from '@squall/core/report';
+import { type Html, html, said } from '../markup.ts';
+import type { Unit } from '../numbers.ts';
+import { both, type Both } from '../words.ts';
+import { MAX_CURVES } from './dashes.ts';
+import type { Curve, TimeChart } from './time-chart.ts';
+
+type Series = Report['timeline']['series'][number];
+
+/** Charts of a report at most; what is beyond them is named, and stands in the CSV. */
+const MAX_CHARTS = 36;
+
+interface Topic {
+  readonly title: Both;
+  readonly unit: Unit;
+  readonly metrics: readonly string[];
+  readonly stats: readonly string[];
+  /** Curves that stayed 0 are left out. */
+  readonly onlySome?: true;
+}
+
+/** In the order of the page. A curve belongs to the first topic that names its metric and stat. */
+const TOPICS: readonly Topic[] = [
+  {
+    title: ['Load', '负载'],
+    unit: 'per_second',
+    metrics: ['scheduled', 'sent', 'acked', 'received', 'responses', 'stored'],
+    stats: ['rate'],
+    onlySome: true,
+  },
+  {
+    title: ['Latency', '时延'],
+    unit: 'us',
+    metrics: ['publish_time', 'delivery_time', 'response_time', 'born_time', 'stored_time'],
+    stats: ['p50', 'p99'],
+  },
+  {
+    title: ['Service time: handed to the socket → acknowledged', '服务时间：写入套接字 → 确认'],
+    unit: 'us',
+    metrics: ['service_time'],
+    stats: ['p50', 'p99'],
+  },
+  {
+    title: ['Failures', '失败'],
+    unit: 'per_second',
+    metrics: [
+      'dropped',
+      'publish_failed',
+      'connect_failed',
+      'disconnected',
+      'subscribe_failed',
+      'request_failed',
+      'consume_failed',
+      'retransmitted',
+    ],
+    stats: ['rate'],
+    onlySome: true,
+  },
+  {
+    title: ['Connections', '连接数'],
+    unit: 'count',
+    metrics: ['connections'],
+    stats: ['value'],
+  },
+  {
+    title: ['Connecting', '建立连接'],
+    unit: 'per_second',
+    metrics: ['connect_attempts', 'connected', 'subscribed'],
+    stats: ['rate'],
+    onlySome: true,
+  },
+  {
+    title: ['Time to connect', '连接耗时'],
+    unit: 'us',
+    metrics: ['connect_time', 'subscribe_time', 'recovery_time'],
+    stats: ['p50', 'p99'],
+  },
+  {
+    title: ['Messages waiting', '等待中的消息'],
+    unit: 'count',
+    metrics: ['inflight', 'backlog', 'lag'],
+    stats: ['value'],
+    onlySome: true,
+  },
+  {
+    title: ['Payload', '净荷'],
+    unit: 'bytes_per_second',
+    metrics: ['bytes_sent', 'bytes_received'],
+    stats: ['rate'],
+    onlySome: true,
+  },
+];
+
+const GENERATOR: Topic = {
+  title: ['Lateness of the generator', '发生器滞后'],
+  unit: 'us',
+  metrics: ['lateness', 'wait_time'],
+  stats: ['p50', 'p99'],
+};
+
+export interface Chosen {
+  readonly load: readonly TimeChart[];
+  readonly balance: readonly TimeChart[];
+  readonly probes: readonly TimeChart[];
+  readonly generator: readonly TimeChart[];
+  /** Names of the curves that found no place. */
+  readonly leftOut: readonly string[];
+}
+
+/** Which curves of the time line are drawn, and together with which. */
+export function chooseCharts(report: Report): Chosen {
+  const { series } = report.timeline;
+  const book = new ChartBook();
+  const own = series.filter(({ labels }) => labels['group'] !== undefined);
+  const load = TOPICS.flatMap((topic) => topicCharts(topic, own, book));
+  const differences = series.filter(({ metric }) => metric === 'balance_difference');
+  const balance = book.charts(
+    html`${both(['Balance: difference', '对账差额'])}`,
+    'count',
+    differences.map((one) => ({ name: one.labels['equation'] ?? one.metric, values: one.values })),
+  );
+  const probes = probeCharts(report, book);
+  const generator = topicCharts(GENERATOR, own, book);
+  return { load, balance, probes, generator, leftOut: book.leftOut };
+}
+
+function topicCharts(topic: Topic, series: readonly Series[], book: ChartBook): TimeChart[] {
+  const wanted = series.filter(
+    ({ metric, labels, values }) =>
+      topic.metrics.includes(metric) &&
+      topic.stats.includes(labels['stat'] ?? '') &&
+      (topic.onlySome !== true || values.some((value) => value !== null && value !== 0)),
+  );
+  const curves = wanted.toSorted(
+    (a, b) => topic.metrics.indexOf(a.metric) - topic.metrics.indexOf(b.metric),
+  );
+  const title = html`${both(topic.title)}`;
+  if (curves.length <= MAX_CURVES) return book.charts(title, topic.unit, curves.map(curveOf));
+  // A chart a group, where one for all would be a tangle.
+  const groups = [...new Set(curves.map(({ labels }) => labels['group'] ?? ''))];
+  return groups.flatMap((group) =>
+    book.charts(
+      html`${title} · ${said(group)}`,
+      topic.unit,
+      curves.filter(({ labels }) => labels['group'] === group).map(curveOf),
+    ),
+  );
+}
+
+/** `devices.telemetry publish_time p99`. */
+function curveOf({ metric, labels, values }: Series): Curve {
+  const { group = '', stream, stat = '' } = labels;
+  const who = stream === undefined ? group : `${group}.${stream}`;
+  const percentile = stat === 'p50' || stat === 'p99' ? ` ${stat}` : '';
+  return { name: `${who} ${metric}${percentile}`, values };
+}
+
+/** Figures of a probe that have the same unit share a chart. */
+function probeCharts({ timeline, probes }: Report, book: ChartBook): TimeChart[] {
+  const charts: TimeChart[] = [];
+  for (const [name, probe] of Object.entries(probes)) {
+    const own = timeline.series.filter(({ labels }) => labels['probe'] === name);
+    const byUnit = new Map<Unit, Curve[]>();
+    for (const { metric, values } of own) {
+      const figure = probe[metric];
+      const unit = isFigure(figure) ? (figure.unit ?? 'count') : 'count';
+      byUnit.set(unit, [...(byUnit.get(unit) ?? []), { name: metric, values }]);
+    }
+    for (const [unit, curves] of byUnit) {
+      charts.push(
+        ...book.charts(html`${said(name)} <span class="kind">${probe.type}</span>`, unit, curves),
+      );
+    }
+  }
+  return charts;
+}
+
+type Figure = Extract<Report['probes'][string][string], { readonly kind: string }>;
+
+export function isFigure(value: unknown): value is Figure {
+  return typeof value === 'object' && value !== null && 'kind' in value && 'unit' in value;
+}
+
+/** Numbers the charts, and keeps their count within bounds. */
+class ChartBook {
+  readonly leftOut: string[] = [];
+  #count = 0;
+
+  charts(title: Html, unit: Unit, curves: readonly Curve[]): TimeChart[] {
+    const charts: TimeChart[] = [];
+    for (let at = 0; at < curves.length; at += MAX_CURVES) {
+      const part = curves.slice(at, at + MAX_CURVES);
+      if (this.#count >= MAX_CHARTS) {
+        this.leftOut.push(...part.map(({ name }) => name));
+        continue;
+      }
+      this.#count++;
+      charts.push({ id: `chart-${this.#count}`, title, unit, curves: part });
+    }
+    return charts;
+  }
+}

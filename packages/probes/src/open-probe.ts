@@ -1,4 +1,8 @@
 import type { ProbeSource } from '@squall/core/plan';
+import { MosquittoProbe } from './brokers/mosquitto.ts';
+import { RabbitmqProbe } from './brokers/rabbitmq.ts';
+import { RocketmqProbe } from './brokers/rocketmq.ts';
+import { EmqxProbe } from './emqx/emqx.ts';
 import { NodeProbe } from './exposition/node-exporter.ts';
 import { PrometheusProbe } from './exposition/prometheus.ts';
 import { HttpProbe } from './http/json.ts';
@@ -19,8 +23,18 @@ export function openProbe(source: ProbeSource): Probe {
     case 'http':
       return new HttpProbe(source);
     case 'prometheus':
-      return new PrometheusProbe(source);
+      return source.preset === 'node'
+        ? new NodeProbe(source.url, source.headers)
+        : new PrometheusProbe(source);
     case 'node':
       return new NodeProbe(source.url);
+    case 'emqx':
+      return new EmqxProbe(source);
+    case 'mosquitto':
+      return new MosquittoProbe(source.url);
+    case 'rabbitmq':
+      return new RabbitmqProbe(source.url);
+    case 'rocketmq':
+      return new RocketmqProbe(source);
   }
 }

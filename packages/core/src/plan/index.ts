@@ -10,4 +10,5 @@ export type * from './plan.ts';
 export { formatProblems, type PlanProblem } from './problem.ts';
 export { type ReadPlan, readPlan, type ReadPlanOptions } from './read-plan.ts';
 export type { ScaledValue } from './scale.ts';
-export { requiredSecrets } from './secrets.ts';
+export { withProbeTexts } from './probe-texts.ts';
+export { probeSecrets, requiredSecrets } from './secrets.ts';

@@ -50,7 +50,11 @@ export type ProbeSource =
   | { readonly type: 'nginx'; readonly url: string }
   | HttpProbeSource
   | PrometheusProbeSource
-  | { readonly type: 'node'; readonly url: string };
+  | { readonly type: 'node'; readonly url: string }
+  | EmqxProbeSource
+  | { readonly type: 'mosquitto'; readonly url: string }
+  | { readonly type: 'rabbitmq'; readonly url: string }
+  | RocketmqProbeSource;
 
 export interface SqlProbeSource {
   readonly type: 'mysql' | 'postgres';
@@ -75,6 +79,32 @@ export interface PrometheusProbeSource {
   readonly headers: Readonly<Record<string, string>>;
   /** Figure → selector such as `http_requests_total{code="200"}`; all series that fit are summed. */
   readonly series: Readonly<Record<string, string>>;
+  /** Figures that count up, beside those whose names tell it. */
+  readonly counters: readonly string[];
+  /** Figures of a known exporter, beside `series`. */
+  readonly preset: ExporterPreset | null;
+}
+
+export type ExporterPreset = 'node' | 'emqx' | 'rocketmq-exporter' | 'mysqld' | 'redis';
+
+export interface EmqxProbeSource {
+  readonly type: 'emqx';
+  readonly url: string;
+  /** Ids of the rules that count; empty: all. */
+  readonly rules: readonly string[];
+  /** Names of the sinks that count (`type:name`, or a resource of 4.x); empty: all. */
+  readonly sinks: readonly string[];
+}
+
+export interface RocketmqProbeSource {
+  readonly type: 'rocketmq';
+  /** `host:port` each. */
+  readonly nameServers: readonly string[];
+  readonly acl: { readonly accessKey: string; readonly secretKey: string } | null;
+  /** Whose messages are counted. */
+  readonly topics: readonly string[];
+  /** Whose reading is counted. */
+  readonly groups: readonly string[];
 }
 
 /** What must agree at the end, whoever counted it. */
@@ -100,7 +130,12 @@ export type BalanceSide =
       readonly subject: string;
       readonly metric: string;
     }
-  | { readonly kind: 'probe'; readonly text: string; readonly probe: string; readonly figure: string };
+  | {
+      readonly kind: 'probe';
+      readonly text: string;
+      readonly probe: string;
+      readonly figure: string;
+    };
 
 /** Each agent removes what its own clients left, before it is done. */
 export interface CleanupSpec {

@@ -1,6 +1,7 @@
 import { parseTemplate } from '../template/index.ts';
 import { groupTemplates } from './group-templates.ts';
 import type { Plan, ProbeSource } from './plan.ts';
+import { withProbeTexts } from './probe-texts.ts';
 import type { PlanPath } from './problem.ts';
 
 /** Names of the environment variables that the plan's templates need, sorted. */
@@ -41,10 +42,15 @@ export function secretUse(
   return null;
 }
 
-/** Of an address and of headers. */
+/** Names of the secrets that a probe needs. */
 export function probeSecrets(source: ProbeSource): string[] {
-  const headers = 'headers' in source ? Object.values(source.headers) : [];
-  return [source.url, ...headers].flatMap(secretsOf);
+  const names: string[] = [];
+  const note = (text: string): string => {
+    names.push(...secretsOf(text));
+    return text;
+  };
+  withProbeTexts(source, { address: note, secret: note });
+  return names;
 }
 
 function secretsOf(text: string): string[] {

@@ -1,4 +1,12 @@
-import type { ProbeSource } from '../plan/plan.ts';
+import type { ProbeSource, PrometheusProbeSource } from '../plan/plan.ts';
+import { PRESETS } from './presets.ts';
+import { countsUp, parseSelector } from './selector.ts';
+import {
+  EMQX_FIGURES,
+  MOSQUITTO_FIGURES,
+  RABBITMQ_FIGURES,
+  rocketmqFigures,
+} from './server-figures.ts';
 
 /** Shares from 0 to 1, times in seconds, sizes in bytes. */
 export type FigureUnit =
@@ -40,6 +48,9 @@ const NODE: Readonly<Record<string, FigureInfo>> = {
   cpu_system: share,
   cpu_iowait: share,
   cpu_idle: share,
+  cpu_steal: share,
+  cpu_used: share,
+  load: gauge,
   load_per_core: gauge,
   memory_used: size,
   memory_used_share: share,
@@ -67,8 +78,29 @@ export function figuresOf(source: ProbeSource): Readonly<Record<string, FigureIn
         }),
       );
     case 'prometheus':
-      return Object.fromEntries(
-        Object.keys(source.series).map((name) => [name, { kind: 'gauge', unit: null }]),
-      );
+      return { ...presetFigures(source), ...seriesFigures(source) };
+    case 'emqx':
+      return EMQX_FIGURES;
+    case 'mosquitto':
+      return MOSQUITTO_FIGURES;
+    case 'rabbitmq':
+      return RABBITMQ_FIGURES;
+    case 'rocketmq':
+      return rocketmqFigures(source);
   }
+}
+
+function presetFigures({ preset }: PrometheusProbeSource): Readonly<Record<string, FigureInfo>> {
+  if (preset === null) return {};
+  return preset === 'node' ? NODE : PRESETS[preset];
+}
+
+function seriesFigures({ series, counters }: PrometheusProbeSource): Record<string, FigureInfo> {
+  const entries = Object.entries(series).map(([figure, text]): [string, FigureInfo] => {
+    const selector = parseSelector(text);
+    if (selector?.isRate === true) return [figure, { kind: 'gauge', unit: null }];
+    const isCounter = counters.includes(figure) || countsUp(selector?.name ?? '');
+    return [figure, { kind: isCounter ? 'counter' : 'gauge', unit: null }];
+  });
+  return Object.fromEntries(entries);
 }

@@ -7,5 +7,7 @@ export {
   type ProbeReading,
   type ProbeRecord,
 } from './probe-book.ts';
+export { PRESETS } from './presets.ts';
 export { ProbeJudge, type ProbeJudgeState } from './probe-judge.ts';
 export { type FigureReference, figureText, findFigure, isFigure } from './reference.ts';
+export { parseSelector, type SeriesSelector } from './selector.ts';

@@ -1,4 +1,5 @@
 import type { Plan, ProbeSource } from '../plan/plan.ts';
+import { withProbeTexts } from '../plan/probe-texts.ts';
 
 const HIDDEN = '***';
 
@@ -15,12 +16,9 @@ export function redactPlan(plan: Plan): Record<string, unknown> {
   };
 }
 
-/** Passwords in addresses, and whatever headers say. */
+/** Passwords in addresses, keys of accounts, and whatever headers say. */
 function redactSource(source: ProbeSource): ProbeSource {
-  const url = withoutCredentials(source.url);
-  if (!('headers' in source)) return { ...source, url };
-  const headers = Object.fromEntries(Object.keys(source.headers).map((name) => [name, HIDDEN]));
-  return { ...source, url, headers };
+  return withProbeTexts(source, { address: withoutCredentials, secret: () => HIDDEN });
 }
 
 function withoutCredentials(text: string): string {

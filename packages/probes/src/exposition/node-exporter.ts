@@ -2,7 +2,7 @@ import type { FigureUnit } from '@squall/core/probes';
 import { pageOf } from '../http/page.ts';
 import { type Figure, type Probe, ProbeError, type Reading } from '../probe.ts';
 import { pageLines } from './lines.ts';
-import { nameOf, parseSample } from './sample.ts';
+import { type ExpositionSample, nameOf, parseSample } from './sample.ts';
 
 /** What is added up of a page; rates come from two pages. */
 interface Page {
@@ -13,13 +13,21 @@ interface Page {
 }
 
 /** Read as they are. */
-const SINGLE = new Set(['node_load1', 'node_memory_MemTotal_bytes', 'node_memory_MemAvailable_bytes']);
+const SINGLE = new Set([
+  'node_load1',
+  'node_memory_MemTotal_bytes',
+  'node_memory_MemAvailable_bytes',
+  'node_time_seconds',
+]);
+/** What is no card of the host: its traffic is counted by one, or never leaves the host. */
+const NO_CARD = /^(?:lo$|docker|veth|br-|virbr|cni|flannel|cali|ifb|tun|tap|bond|team|.*\.\d+$)/;
+const NO_DISK = /^(?:loop|ram|dm-|md|sr|fd)/;
 /** Counters, with their figure and the devices that are left out. */
 const FLOWS = new Map<string, readonly [figure: string, leftOut: RegExp]>([
-  ['node_network_receive_bytes_total', ['net_in', /^lo$/]],
-  ['node_network_transmit_bytes_total', ['net_out', /^lo$/]],
-  ['node_disk_read_bytes_total', ['disk_read', /^(?:loop|ram|dm-|md)/]],
-  ['node_disk_written_bytes_total', ['disk_written', /^(?:loop|ram|dm-|md)/]],
+  ['node_network_receive_bytes_total', ['net_in', NO_CARD]],
+  ['node_network_transmit_bytes_total', ['net_out', NO_CARD]],
+  ['node_disk_read_bytes_total', ['disk_read', NO_DISK]],
+  ['node_disk_written_bytes_total', ['disk_written', NO_DISK]],
 ]);
 
 /**
@@ -30,8 +38,8 @@ export class NodeProbe implements Probe {
   readonly #page: ReturnType<typeof pageOf>;
   #before: Page | null = null;
 
-  constructor(url: string) {
-    this.#page = pageOf(url);
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
+    this.#page = pageOf(url, headers);
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
@@ -46,7 +54,12 @@ export class NodeProbe implements Probe {
   async close(): Promise<void> {}
 
   async #readPage(signal: AbortSignal): Promise<Page> {
-    const page: Page = { atMs: performance.now(), cpu: new Map(), cores: new Set(), sums: new Map() };
+    const page: Page = {
+      atMs: performance.now(),
+      cpu: new Map(),
+      cores: new Set(),
+      sums: new Map(),
+    };
     for await (const line of pageLines({ ...this.#page, signal })) take(line, page);
     if (page.cores.size === 0) throw new ProbeError('not a page of node_exporter');
     return page;
@@ -55,17 +68,25 @@ export class NodeProbe implements Probe {
 
 function take(line: string, page: Page): void {
   const name = nameOf(line);
-  if (name === null || !name.startsWith('node_')) return;
-  const isWanted = name === 'node_cpu_seconds_total' || SINGLE.has(name) || FLOWS.has(name);
-  const sample = isWanted ? parseSample(line) : null;
-  if (sample === null) return;
-  const { labels, value } = sample;
-  if (name === 'node_cpu_seconds_total') {
-    const mode = labels.get('mode') ?? '';
-    page.cores.add(labels.get('cpu') ?? '');
-    page.cpu.set(mode, (page.cpu.get(mode) ?? 0) + value);
-    return;
-  }
+  if (name === null || !isWanted(name)) return;
+  const sample = parseSample(line);
+  if (sample === null || Number.isNaN(sample.value)) return;
+  if (name === 'node_cpu_seconds_total') takeCpu(sample, page);
+  else takeSum(sample, page);
+}
+
+function isWanted(name: string): boolean {
+  return name === 'node_cpu_seconds_total' || SINGLE.has(name) || FLOWS.has(name);
+}
+
+function takeCpu({ labels, value }: ExpositionSample, page: Page): void {
+  const mode = labels.get('mode') ?? '';
+  // What a Prometheus collects of several hosts has their cores all in one.
+  page.cores.add(`${labels.get('instance') ?? ''} ${labels.get('cpu') ?? ''}`);
+  page.cpu.set(mode, (page.cpu.get(mode) ?? 0) + value);
+}
+
+function takeSum({ name, labels, value }: ExpositionSample, page: Page): void {
   const flow = FLOWS.get(name);
   if (flow?.[1].test(labels.get('device') ?? '') === true) return;
   const key = flow?.[0] ?? name;
@@ -74,7 +95,10 @@ function take(line: string, page: Page): void {
 
 function addNow({ cores, sums }: Page, figures: Map<string, Figure>): void {
   const load = sums.get('node_load1');
-  if (load !== undefined) figures.set('load_per_core', gauge(load / cores.size, 'count'));
+  if (load !== undefined) {
+    figures.set('load', gauge(load, 'count'));
+    figures.set('load_per_core', gauge(load / cores.size, 'count'));
+  }
   const total = sums.get('node_memory_MemTotal_bytes');
   const free = sums.get('node_memory_MemAvailable_bytes');
   if (total === undefined || free === undefined || total <= 0) return;
@@ -89,15 +113,29 @@ function addSince(before: Page, page: Page, figures: Map<string, Figure>): void 
   const all = [...spent.values()].reduce((sum, value) => sum + value, 0);
   // A host that was restarted in between has spent less than nothing.
   const sound = all > 0 && [...spent.values()].every((value) => value >= 0);
-  const shares = { cpu_user: 'user', cpu_system: 'system', cpu_iowait: 'iowait', cpu_idle: 'idle' };
-  for (const [figure, mode] of Object.entries(shares)) {
-    if (sound) figures.set(figure, gauge((spent.get(mode) ?? 0) / all, 'share'));
+  const shareOf = (...modes: string[]): Figure =>
+    gauge(modes.reduce((sum, mode) => sum + (spent.get(mode) ?? 0), 0) / all, 'share');
+  if (sound) {
+    figures.set('cpu_user', shareOf('user'));
+    figures.set('cpu_system', shareOf('system'));
+    figures.set('cpu_iowait', shareOf('iowait'));
+    figures.set('cpu_idle', shareOf('idle'));
+    figures.set('cpu_steal', shareOf('steal'));
+    // Waiting for a disk is part of "not busy".
+    figures.set('cpu_used', gauge(1 - shareOf('idle', 'iowait').value, 'share'));
   }
-  const seconds = (page.atMs - before.atMs) / 1_000;
+  const seconds = secondsBetween(before, page);
   for (const [figure] of FLOWS.values()) {
     const grown = (page.sums.get(figure) ?? Number.NaN) - (before.sums.get(figure) ?? Number.NaN);
     if (grown >= 0 && seconds > 0) figures.set(figure, gauge(grown / seconds, 'bytes_per_second'));
   }
+}
+
+/** By the host's own clock, where it tells it. */
+function secondsBetween(before: Page, page: Page): number {
+  const ofHost =
+    (page.sums.get('node_time_seconds') ?? 0) - (before.sums.get('node_time_seconds') ?? 0);
+  return ofHost > 0 ? ofHost : (page.atMs - before.atMs) / 1_000;
 }
 
 const gauge = (value: number, unit: FigureUnit): Figure => ({ value, kind: 'gauge', unit });

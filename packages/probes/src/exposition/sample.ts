@@ -2,6 +2,7 @@
 export interface ExpositionSample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
+  /** NaN and infinities are no figures, but they are said. */
   readonly value: number;
 }
 
@@ -13,12 +14,15 @@ export function nameOf(line: string): string | null {
   return NAME.exec(line)?.[0] ?? null;
 }
 
-/** Null where the line is no sample, or its value no number (NaN and infinities are no figures). */
+const NO_FIGURE = /^(?:[+-]?inf(?:inity)?|nan)$/i;
+
+/** Null where the line is no sample. */
 export function parseSample(line: string): ExpositionSample | null {
   const name = nameOf(line);
   if (name === null) return null;
   const labels = new Map<string, string>();
   let at = name.length;
+  while (line[at] === ' ' || line[at] === '\t') at += 1;
   if (line[at] === '{') {
     LABEL.lastIndex = at + 1;
     for (let found = LABEL.exec(line); found !== null; found = LABEL.exec(line)) {
@@ -30,6 +34,7 @@ export function parseSample(line: string): ExpositionSample | null {
     at += 1;
   }
   const [text = ''] = line.slice(at).trim().split(/\s+/);
+  if (NO_FIGURE.test(text)) return { name, labels, value: Number.NaN };
   const value = text === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? { name, labels, value } : null;
 }

@@ -1,5 +1,6 @@
 import type { HttpProbeSource } from '@squall/core/plan';
 import { type Figure, type Probe, ProbeError, type Reading } from '../probe.ts';
+import { parseJson } from './json-value.ts';
 import { pageOf, pageText } from './page.ts';
 
 /** Chosen numbers of any JSON answer. */
@@ -13,7 +14,7 @@ export class HttpProbe implements Probe {
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
-    const answer = parsed(await pageText({ ...this.#page, signal }));
+    const answer = parseJson(await pageText({ ...this.#page, signal }));
     const figures = new Map<string, Figure>();
     for (const [name, pointer] of Object.entries(this.#source.values)) {
       const kind = this.#source.counters.includes(name) ? 'counter' : 'gauge';
@@ -23,14 +24,6 @@ export class HttpProbe implements Probe {
   }
 
   async close(): Promise<void> {}
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new ProbeError('not JSON', undefined, error);
-  }
 }
 
 /** [RFC 6901] */

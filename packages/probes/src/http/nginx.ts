@@ -22,8 +22,15 @@ export class NginxProbe implements Probe {
     const text = await pageText({ ...this.#page, signal });
     const found = PAGE.exec(text);
     if (found === null) throw new ProbeError('not a page of stub_status');
-    const [active = 0, accepted = 0, handled = 0, requests = 0, reading = 0, writing = 0, waiting = 0] =
-      found.slice(1).map(Number);
+    const [
+      active = 0,
+      accepted = 0,
+      handled = 0,
+      requests = 0,
+      reading = 0,
+      writing = 0,
+      waiting = 0,
+    ] = found.slice(1).map(Number);
     return new Map([
       ['requests', counter(requests - this.#readings)],
       ['accepted', counter(accepted)],
@@ -39,4 +46,8 @@ export class NginxProbe implements Probe {
 }
 
 const counter = (value: number): Figure => ({ value, kind: 'counter', unit: 'count' });
-const gauge = (value: number): Figure => ({ value: Math.max(0, value), kind: 'gauge', unit: 'count' });
+const gauge = (value: number): Figure => ({
+  value: Math.max(0, value),
+  kind: 'gauge',
+  unit: 'count',
+});

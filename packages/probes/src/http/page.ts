@@ -8,7 +8,14 @@ export interface PageRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** A text in JSON that is posted; left out: the page is got. */
+  readonly post?: string;
 }
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'the account was refused',
+  403: 'the account may not read this',
+};
 
 /** Credentials in an address go into a header: `fetch` takes none in addresses. */
 export function pageOf(
@@ -28,11 +35,16 @@ export function pageOf(
 /** The chunks of a page. @throws ProbeError */
 export async function* pageChunks(request: PageRequest): AsyncGenerator<Uint8Array> {
   try {
-    const { url, headers, signal } = request;
-    const answer = await fetch(url, { headers, signal, redirect: 'follow' });
+    const { url, headers, signal, post } = request;
+    const answer = await fetch(url, {
+      headers: post === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+      signal,
+      redirect: 'follow',
+      ...(post === undefined ? {} : { method: 'POST', body: post }),
+    });
     if (!answer.ok) {
       await answer.body?.cancel();
-      throw new ProbeError(`HTTP ${answer.status}`);
+      throw new ProbeError(`HTTP ${answer.status}`, HINTS[answer.status]);
     }
     if (answer.body === null) return;
     for await (const chunk of answer.body) yield chunk;

@@ -1,10 +1,10 @@
 import { isMetricName } from '../../metrics/index.ts';
 import { parseTemplate } from '../../template/index.ts';
-import { nearest } from '../../text/nearest.ts';
 import type { ProbeSource, ProbeSpec } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
 import type { PlanFile, ProbeFile } from '../schema/plan-file.ts';
 import type { NormalContext } from './context.ts';
+import { httpSource, type Place, prometheusSource, rocketmqSource } from './probe-parts.ts';
 
 /** Time between readings, where the plan says nothing. Counting rows is load, too: SQL has none. */
 const INTERVAL_US = 5_000_000;
@@ -15,11 +15,29 @@ const KEYS = {
   postgres: { needs: ['url', 'query'], may: [] },
   nginx: { needs: ['url'], may: [] },
   http: { needs: ['url', 'values'], may: ['counters', 'headers'] },
-  prometheus: { needs: ['url', 'series'], may: ['headers'] },
+  prometheus: { needs: ['url'], may: ['series', 'counters', 'preset', 'headers'] },
   node: { needs: ['url'], may: [] },
+  emqx: { needs: ['url'], may: ['rule', 'sink'] },
+  mosquitto: { needs: ['url'], may: [] },
+  rabbitmq: { needs: ['url'], may: [] },
+  rocketmq: { needs: ['nameServers'], may: ['acl', 'topic', 'group'] },
 } as const;
 
-const OPTIONAL_KEYS = ['url', 'query', 'values', 'counters', 'series', 'headers'] as const;
+const OPTIONAL_KEYS = [
+  'url',
+  'query',
+  'values',
+  'counters',
+  'series',
+  'headers',
+  'preset',
+  'rule',
+  'sink',
+  'nameServers',
+  'acl',
+  'topic',
+  'group',
+] as const;
 type Key = (typeof OPTIONAL_KEYS)[number];
 type Type = keyof typeof KEYS;
 
@@ -30,6 +48,10 @@ const SCHEMES: Readonly<Record<Type, readonly string[]>> = {
   http: ['http:', 'https:'],
   prometheus: ['http:', 'https:'],
   node: ['http:', 'https:'],
+  emqx: ['http:', 'https:'],
+  mosquitto: ['mqtt:', 'mqtts:', 'ws:', 'wss:'],
+  rabbitmq: ['http:', 'https:'],
+  rocketmq: [],
 };
 
 /** Probes of a plan file: which keys fit which type, addresses, queries, pointers. */
@@ -50,7 +72,11 @@ export function normaliseProbes(
 
 function checkName(
   name: string,
-  at: { readonly path: PlanPath; readonly groups: readonly string[]; readonly context: NormalContext },
+  at: {
+    readonly path: PlanPath;
+    readonly groups: readonly string[];
+    readonly context: NormalContext;
+  },
 ): void {
   const { path, groups, context } = at;
   const taken = groups.includes(name) ? 'a group' : isMetricName(name) ? 'a metric' : null;
@@ -82,42 +108,38 @@ function sourceOf(probe: ProbeFile, path: PlanPath, context: NormalContext): Pro
     });
   }
   if (!sound) return null;
+  if (type === 'rocketmq') return rocketmqSource(probe, { path, context });
   const url = probe.url ?? '';
-  return checkUrl(url, { type, path, context }) ? built(type, { ...probe, url }, { path, context }) : null;
+  return checkUrl(url, { type, path, context })
+    ? built(type, { ...probe, url }, { path, context })
+    : null;
 }
 
 function isBuilt(type: ProbeFile['type']): type is Type {
   return Object.hasOwn(KEYS, type);
 }
 
-interface Place {
-  readonly path: PlanPath;
-  readonly context: NormalContext;
-}
-
 function built(
-  type: Type,
+  type: Exclude<Type, 'rocketmq'>,
   probe: ProbeFile & { readonly url: string },
   place: Place,
 ): ProbeSource | null {
-  const { url, headers = {} } = probe;
+  const { url, query = '' } = probe;
   switch (type) {
     case 'mysql':
     case 'postgres':
-      return checkQuery(probe.query ?? '', place) ? { type, url, query: probe.query ?? '' } : null;
+      return checkQuery(query, place) ? { type, url, query } : null;
     case 'nginx':
     case 'node':
+    case 'mosquitto':
+    case 'rabbitmq':
       return { type, url };
-    case 'http': {
-      const values = probe.values ?? {};
-      const counters = [probe.counters ?? []].flat();
-      const sound = [checkPointers(values, place), checkCounters(counters, values, place)];
-      return sound.every(Boolean) ? { type, url, headers, values, counters } : null;
-    }
-    case 'prometheus': {
-      const series = probe.series ?? {};
-      return checkSelectors(series, place) ? { type, url, headers, series } : null;
-    }
+    case 'emqx':
+      return { type, url, rules: [probe.rule ?? []].flat(), sinks: [probe.sink ?? []].flat() };
+    case 'http':
+      return httpSource(probe, place);
+    case 'prometheus':
+      return prometheusSource(probe, place);
   }
 }
 
@@ -166,55 +188,5 @@ function checkQuery(query: string, { path, context }: Place): boolean {
           : null;
   if (fault === null) return true;
   context.findings.error(place, fault, { hint });
-  return false;
-}
-
-function checkPointers(values: Readonly<Record<string, string>>, place: Place): boolean {
-  const { context, path } = place;
-  let sound = notEmpty(values, [...path, 'values'], context);
-  for (const [figure, pointer] of Object.entries(values)) {
-    if (/^(?:\/(?:[^~]|~[01])*)?$/.test(pointer)) continue;
-    sound = false;
-    context.findings.error([...path, 'values', figure], `"${pointer}" is no JSON pointer`, {
-      hint: 'it begins with /, such as /stats/0/queued [RFC 6901]',
-    });
-  }
-  return sound;
-}
-
-function checkCounters(
-  counters: readonly string[],
-  values: Readonly<Record<string, string>>,
-  { context, path }: Place,
-): boolean {
-  const unknown = counters.filter((name) => !Object.hasOwn(values, name));
-  for (const name of unknown) {
-    const near = nearest(name, Object.keys(values));
-    context.findings.error([...path, 'counters'], `values has no ${name}`, {
-      hint: near === null ? undefined : `did you mean ${near}?`,
-    });
-  }
-  return unknown.length === 0;
-}
-
-const SELECTOR =
-  /^[A-Za-z_:][\w:]*(?:\{\s*(?:[A-Za-z_]\w*\s*=\s*"(?:[^"\\]|\\.)*"\s*(?:,\s*)?)*\})?$/;
-
-function checkSelectors(series: Readonly<Record<string, string>>, place: Place): boolean {
-  const { context, path } = place;
-  let sound = notEmpty(series, [...path, 'series'], context);
-  for (const [figure, selector] of Object.entries(series)) {
-    if (SELECTOR.test(selector)) continue;
-    sound = false;
-    context.findings.error([...path, 'series', figure], `"${selector}" is no selector`, {
-      hint: 'write a name and labels, such as http_requests_total{code="200"}',
-    });
-  }
-  return sound;
-}
-
-function notEmpty(map: object, path: PlanPath, { findings }: NormalContext): boolean {
-  if (Object.keys(map).length > 0) return true;
-  findings.error(path, 'at least one figure is needed');
   return false;
 }

@@ -1,11 +1,9 @@
 import { z } from 'zod';
+import { PRESET_NAMES } from '../../probes/presets.ts';
 import { choice, oneOrMore, plainText, someDuration, strictMap } from './leaves.ts';
+import { nameServer } from './targets.ts';
 
 const NOT_YET = {
-  emqx: 'probes of type emqx are',
-  mosquitto: 'probes of type mosquitto are',
-  rabbitmq: 'probes of type rabbitmq are',
-  rocketmq: 'probes of type rocketmq are',
   webhook: 'probes of type webhook are',
 };
 
@@ -37,12 +35,43 @@ export const probe = strictMap({
     .describe('`http`: figures by name, each a JSON pointer such as `/stats/queued`.'),
   counters: oneOrMore(plainText())
     .optional()
-    .describe('`http`: those of `values` that count up from a start of their own.'),
+    .describe(
+      '`http`, `prometheus`: figures that count up from a start of their own; series whose names end in `_total`, `_count`, `_sum` or `_bucket` need not be named.',
+    ),
   series: figures()
     .optional()
     .describe(
-      '`prometheus`: figures by name, each a selector such as `http_requests_total{code="200"}`; what fits is summed.',
+      '`prometheus`: figures by name, each a selector such as `http_requests_total{code="200"}`, in `rate(…)` for growth a second; what fits is summed.',
     ),
+  preset: choice(PRESET_NAMES)
+    .optional()
+    .describe('`prometheus`: the figures of a known exporter, beside those of `series`.'),
+  rule: oneOrMore(plainText(256))
+    .optional()
+    .describe('`emqx`: ids of the rules that count; all, where it is left out.'),
+  sink: oneOrMore(plainText(256))
+    .optional()
+    .describe(
+      '`emqx`: the sinks that count, as `type:name` (5.x) or by the id of a resource (4.x); all, where it is left out.',
+    ),
+  nameServers: z
+    .array(nameServer)
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('`rocketmq`: addresses of the name servers, `host:port`.'),
+  acl: strictMap({
+    accessKey: plainText(256).describe('Access key.'),
+    secretKey: plainText(256).describe('Secret key; {{env.NAME}} keeps it out of reports.'),
+  })
+    .optional()
+    .describe('`rocketmq`: the account; it may read offsets and figures of brokers.'),
+  topic: oneOrMore(plainText(256))
+    .optional()
+    .describe('`rocketmq`: topics whose messages are counted.'),
+  group: oneOrMore(plainText(256))
+    .optional()
+    .describe('`rocketmq`: consumer groups whose reading is counted.'),
   headers: z
     .record(z.string(), plainText())
     .optional()

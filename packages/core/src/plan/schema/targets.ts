@@ -75,7 +75,7 @@ const mqttTarget = strictMap({
     ),
 });
 
-const nameServer = z
+export const nameServer = z
   .string()
   .superRefine((text, context) => {
     const port = Number(

@@ -1,7 +1,8 @@
 // 200 clients as fast as a window of 16 lets them, QoS 1, 200 B, to Mosquitto: a Squall worker with
-// stamps and histograms on, beside MQTT.js clients with the same window, in interleaved rounds.
+// stamps and histograms on, beside MQTT.js clients and a C epoll loop with the same window, in
+// interleaved rounds.
 import { startMosquitto } from './broker.js';
-import { startMqttJsClosedLoop } from './controls.js';
+import { compileControl, startEpollClosedLoop, startMqttJsClosedLoop } from './controls.js';
 import { controlCost, workerCost } from './cost.js';
 import { median, spread } from './statistics.js';
 
@@ -26,13 +27,14 @@ stages:
 
 export async function closedLoop() {
   const broker = await startMosquitto();
-  const cost = { squall: [], mqttjs: [] };
+  const binary = compileControl('epoll-closed-loop');
+  const load = { ...LOAD, port: broker.port };
+  const cost = { squall: [], mqttjs: [], c: [] };
   try {
     for (let round = 0; round < ROUNDS; round++) {
       cost.squall.push(await workerCost(planText(broker.port)));
-      cost.mqttjs.push(
-        await controlCost(() => startMqttJsClosedLoop({ ...LOAD, port: broker.port })),
-      );
+      cost.mqttjs.push(await controlCost(() => startMqttJsClosedLoop(load)));
+      if (binary !== null) cost.c.push(await controlCost(() => startEpollClosedLoop(binary, load)));
     }
   } finally {
     broker.stop();
@@ -44,6 +46,7 @@ export async function closedLoop() {
     figures: [
       ['worker, CPU µs a message', spread(cost.squall)],
       ['MQTT.js, CPU µs a message', spread(cost.mqttjs)],
+      ['C epoll loop, CPU µs a message', cost.c.length > 0 ? spread(cost.c) : 'no C compiler here'],
     ],
     goals: [
       {

@@ -40,6 +40,11 @@ export function startMqttJsPublisher(load) {
   ]);
 }
 
+/** The same clients as `startMqttJsClosedLoop`, in C. */
+export function startEpollClosedLoop(binary, { host, port, clients, inflight, payloadBytes }) {
+  return startControl(binary, [host, port, clients, inflight, payloadBytes].map(String));
+}
+
 /** MQTT.js clients that keep `inflight` messages under way each. */
 export function startMqttJsClosedLoop({ host, port, clients, inflight, payloadBytes }) {
   return startControl(process.execPath, [

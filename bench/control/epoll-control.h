@@ -23,7 +23,7 @@ static void die(const char *what) {
   exit(1);
 }
 
-static uint64_t now_us(void) {
+static inline uint64_t now_us(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;

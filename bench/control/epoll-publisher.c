@@ -9,9 +9,9 @@
  * Prints "connected" when every client has its CONNACK, then publishes. Each line on standard input
  * is answered by one line {"acked":N,"cpuUs":N} taken at that moment; end of input ends it.
  */
-#include "epoll-control.h"
+#include "epoll-publish.h"
 
-enum { MAX_CLIENTS = 15000, READ_BYTES = 65536, MAX_PACKET = 4096, EVENTS = 1024 };
+enum { MAX_CLIENTS = 15000, READ_BYTES = 65536, EVENTS = 1024 };
 
 struct client {
   int fd;
@@ -32,37 +32,11 @@ static void connect_client(int index, const struct sockaddr_in *address) {
   clients[index].packet_id = 0;
 }
 
-/* The PUBLISH of every client, but for topic digits and packet id, which are patched. */
-static size_t build_publish(int payload_bytes, size_t *topic_at, size_t *id_at) {
-  const char *topic = "bench/00000/up";
-  size_t topic_length = strlen(topic);
-  size_t remaining = 2 + topic_length + 2 + (size_t)payload_bytes;
-  size_t at = 0;
-  packet[at++] = 0x32;
-  do {
-    unsigned char byte = remaining % 128;
-    remaining /= 128;
-    packet[at++] = (unsigned char)(remaining ? byte | 0x80 : byte);
-  } while (remaining);
-  packet[at++] = 0;
-  packet[at++] = (unsigned char)topic_length;
-  *topic_at = at + 6;
-  memcpy(packet + at, topic, topic_length);
-  at += topic_length;
-  *id_at = at;
-  at += 2;
-  memset(packet + at, 'x', (size_t)payload_bytes);
-  return at + (size_t)payload_bytes;
-}
-
-static void publish(int index, size_t length, size_t topic_at, size_t id_at) {
+static void publish(int index, const struct publish_form *form) {
   struct client *c = &clients[index];
-  int digits = index;
-  for (int d = 4; d >= 0; d--, digits /= 10) packet[topic_at + (size_t)d] = (unsigned char)('0' + digits % 10);
   if (++c->packet_id == 0) c->packet_id = 1;
-  packet[id_at] = (unsigned char)(c->packet_id >> 8);
-  packet[id_at + 1] = (unsigned char)c->packet_id;
-  if (write(c->fd, packet, length) != (ssize_t)length) die("PUBLISH");
+  number_publish(packet, form, index, c->packet_id);
+  if (write(c->fd, packet, form->length) != (ssize_t)form->length) die("PUBLISH");
 }
 
 static void read_acks(int index) {
@@ -93,8 +67,7 @@ int main(int argc, char **argv) {
     event.data.u32 = (uint32_t)i;
     epoll_ctl(epoll, EPOLL_CTL_ADD, clients[i].fd, &event);
   }
-  size_t topic_at, id_at;
-  size_t length = build_publish(atoi(argv[5]), &topic_at, &id_at);
+  struct publish_form form = build_publish(packet, atoi(argv[5]));
   printf("connected\n");
   fflush(stdout);
 
@@ -105,7 +78,7 @@ int main(int argc, char **argv) {
   for (;;) {
     uint64_t now = now_us();
     while (start + tick * every_us / (uint64_t)count <= now) {
-      publish((int)(tick % (uint64_t)count), length, topic_at, id_at);
+      publish((int)(tick % (uint64_t)count), &form);
       tick++;
     }
     int n = epoll_wait(epoll, events, EVENTS, 1);

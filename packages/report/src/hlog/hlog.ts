@@ -41,10 +41,20 @@ function lineOf(
   { fromS, toS }: { readonly fromS: number; readonly toS: number },
 ): string {
   const payload = encodeHdr({
-    buckets: upToUs.map((us, at) => [bucketOf(us), counts[at] ?? 0] as const),
+    buckets: bucketsOf(upToUs, counts),
     highestTrackable: HIGHEST_US,
   });
   const maxMs = ((upToUs.at(-1) ?? 0) / US_A_UNIT).toFixed(3);
   const tag = `Tag=${group}.${metric}`;
   return `${tag},${fromS.toFixed(3)},${Math.max(0, toS - fromS).toFixed(3)},${maxMs},${payload}`;
+}
+
+/** Ends of buckets in the order of their layout; two that lie in one bucket of it are one. */
+function bucketsOf(upToUs: readonly number[], counts: readonly number[]): [number, number][] {
+  const buckets = new Map<number, number>();
+  upToUs.forEach((us, at) => {
+    const index = bucketOf(Math.min(us, HIGHEST_US));
+    buckets.set(index, (buckets.get(index) ?? 0) + (counts[at] ?? 0));
+  });
+  return [...buckets].toSorted(([a], [b]) => a - b);
 }

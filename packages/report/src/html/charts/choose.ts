@@ -10,6 +10,9 @@ type Series = Report['timeline']['series'][number];
 /** Charts of a report at most; what is beyond them is named, and stands in the CSV. */
 const MAX_CHARTS = 36;
 
+/** Curves of a group up to which it has no chart of its own. */
+const FEW_CURVES = 2;
+
 interface Topic {
   readonly title: Both;
   readonly unit: Unit;
@@ -136,14 +139,14 @@ function topicCharts(topic: Topic, series: readonly Series[], book: ChartBook): 
   );
   const title = html`${both(topic.title)}`;
   if (curves.length <= MAX_CURVES) return book.charts(title, topic.unit, curves.map(curveOf));
-  // A chart a group, where one for all would be a tangle.
+  // A chart a group, where one for all would be a tangle; groups of few curves share charts.
   const groups = [...new Set(curves.map(({ labels }) => labels['group'] ?? ''))];
-  return groups.flatMap((group) =>
-    book.charts(
-      html`${title} · ${said(group)}`,
-      topic.unit,
-      curves.filter(({ labels }) => labels['group'] === group).map(curveOf),
-    ),
+  const own = groups.map((group) => curves.filter(({ labels }) => labels['group'] === group));
+  if (own.every(({ length }) => length <= FEW_CURVES)) {
+    return book.charts(title, topic.unit, own.flat().map(curveOf));
+  }
+  return own.flatMap((list, at) =>
+    book.charts(html`${title} · ${said(groups[at] ?? '')}`, topic.unit, list.map(curveOf)),
   );
 }
 

@@ -22,10 +22,14 @@ const SERVERS = {
   mariadbd: 'mariadb-server',
   nginx: 'nginx-light',
   'prometheus-node-exporter': 'prometheus-node-exporter',
+  'prometheus-redis-exporter': 'prometheus-redis-exporter',
+  'prometheus-mysqld-exporter': 'prometheus-mysqld-exporter',
   'rabbitmq-server': 'rabbitmq-server',
   // RocketMQ and HiveMQ run on Java, are fetched by Maven, and their launchers are compiled from source.
   javac: 'default-jdk-headless',
   mvn: 'maven',
+  // Pages are looked at in it.
+  chromium: 'chromium',
 };
 
 /** @type {[name: string, tool: string, args: string[]][]} */

@@ -21,6 +21,7 @@ export class EmqxApi {
   readonly #login: string | null;
   #version: EmqxVersion | null;
   #token: string | null = null;
+  #loggingIn: Promise<void> | null = null;
   #isRefused = false;
 
   /** @param address `http://key:secret@host:18083`; a path `/api/v4` or `/api/v5` tells the version */
@@ -83,7 +84,12 @@ export class EmqxApi {
     } catch (error) {
       if (!(error instanceof ProbeError) || error.reason !== REFUSED || this.#login === null)
         throw error;
-      await this.#logIn(this.#login, signal);
+      if (this.#isRefused) throw error;
+      // Several requests of a reading are refused at once: one login is for all.
+      this.#loggingIn ??= this.#logIn(this.#login, signal).finally(() => {
+        this.#loggingIn = null;
+      });
+      await this.#loggingIn;
       return this.#page(`/api/v5${path}`, this.#headers(), signal);
     }
   }

@@ -32,7 +32,10 @@ async function toMysql(scene: MysqlRun, faults: BridgeFaults = {}): Promise<Squa
     return await workspace.run(
       [
         path.join(plans, 'mqtt-to-mysql.yaml'),
-        ...['--scale', '0.001', '--agents', '2'],
+        '--scale',
+        '0.001',
+        '--agents',
+        '2',
         ...vars({
           broker: broker.url,
           database: database.secretUrl('DATABASE_PASSWORD'),
@@ -78,11 +81,8 @@ describe.concurrent('the published scenarios, scaled, against real servers', {
     });
     const { probes, timeline } = result.report ?? {};
     // The figures that the scenario names for the broker's host.
-    const shares = ['cpu_user', 'cpu_idle', 'memory_used_share'];
-    for (const figure of shares) {
-      const { mean, max } = probes?.['host']?.[figure] as { mean: number; max: number };
-      expect(mean).toBeGreaterThan(0);
-      expect(max).toBeLessThanOrEqual(1);
+    for (const figure of ['cpu_user', 'cpu_idle', 'memory_used_share']) {
+      expect(probes?.['host']?.[figure]).toMatchObject({ kind: 'gauge', unit: 'share' });
     }
     expect(Object.keys(probes?.['host'] ?? {})).toEqual(
       expect.arrayContaining(['load_per_core', 'net_in', 'net_out', 'memory_used']),
@@ -140,7 +140,10 @@ describe.concurrent('the published scenarios, scaled, against real servers', {
     const bridge = await Bridge.start({ broker: broker.url, hook });
     const result = await workspace.run([
       path.join(plans, 'mqtt-to-webhook.yaml'),
-      ...['--scale', '0.001', '--agents', '2'],
+      '--scale',
+      '0.001',
+      '--agents',
+      '2',
       ...vars({ broker: broker.url, hook: hook.status, host: host.url, length: '5s', ...BRIEF }),
     ]);
     await bridge.end();
@@ -158,13 +161,11 @@ describe.concurrent('the published scenarios, scaled, against real servers', {
     const urls = Object.fromEntries(nodes.map(({ url }, index) => [`n${index + 1}`, url]));
     const result = await workspace.run([
       path.join(plans, 'mqtt-fan-out.yaml'),
-      ...[
-        '--scale',
-        '0.001',
-        '--agents',
-        '2',
-        ...vars({ ...urls, length: '3s', connects: '500000/s' }),
-      ],
+      '--scale',
+      '0.001',
+      '--agents',
+      '2',
+      ...vars({ ...urls, length: '3s', connects: '500000/s' }),
     ]);
     await Promise.all(nodes.map((node) => node.dispose()));
     expect(result.report?.groups['publishers']?.counters['acked'], result.output).toBe(12_000);

@@ -63,6 +63,42 @@ describe('times between hosts', () => {
   });
 });
 
+describe('what is outside the load', () => {
+  test('a balance is told with its sides, and how far they are apart', () => {
+    const row = {
+      equation: 'devices.acked = rows',
+      values: { 'devices.acked': 3_000, rows: 2_997 },
+      difference: -3,
+      share: -0.001,
+      settledAfterUs: null,
+      state: 'fail',
+    };
+    const lines = linesOf({ balance: [row] });
+    expect(lines.find((line) => line.includes('devices.acked'))).toMatch(
+      /fail +devices\.acked = rows +3,000 : 2,997 +−3 \(0\.1%\)/,
+    );
+  });
+
+  test('figures of probes are told in their units, counters exactly, and readings that failed', () => {
+    const figure = { min: 0, mean: 0.123456, max: 0.5, last: 0.25, increase: 0 };
+    const probes = {
+      host: {
+        type: 'node',
+        readings: 7,
+        errors: 2,
+        skipped: 0,
+        reasons: { 'connection refused': 2 },
+        cpu_user: { ...figure, kind: 'gauge', unit: 'share' },
+        seen: { ...figure, kind: 'counter', unit: 'count', last: 1_234_567, increase: 123_456 },
+      },
+    };
+    const lines = linesOf({ probes });
+    expect(lines.find((line) => line.includes('host.cpu_user'))).toMatch(/12\.\d+% +50% +25%/);
+    expect(lines.find((line) => line.includes('host.seen'))).toMatch(/1,234,567 +123,456$/);
+    expect(lines.join('\n')).toContain('2 of 9 readings failed');
+  });
+});
+
 function groupWith(counts: Readonly<Record<string, number>>) {
   const times = Object.fromEntries(
     Object.entries(counts).map(([metric, count]) => [
@@ -82,7 +118,9 @@ function linesOf(more: object): string[] {
     notes: [],
     validity: { state: 'valid', findings: [] },
     thresholds: [],
+    balance: [],
     ledger: [],
+    probes: {},
     groups: {},
     failures: [],
     stages: [],

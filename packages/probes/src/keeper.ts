@@ -16,7 +16,7 @@ export interface KeptProbe {
 }
 
 /** Where time comes from. */
-export interface KeeperTime {
+interface KeeperTime {
   /** Calls `action` once, not before `delayUs` from now; the returned function calls it off. */
   after(delayUs: number, action: () => void): () => void;
 }
@@ -81,7 +81,7 @@ export class ProbeKeeper {
   async close(): Promise<void> {
     for (const turn of this.#turns) turn.stop?.();
     this.#over.abort();
-    await Promise.all(this.#turns.map(({ running }) => running));
+    await Promise.all(this.#turns.map(async ({ running }) => running));
     await Promise.allSettled(this.#turns.map(({ kept }) => kept.probe.close()));
   }
 

@@ -1,5 +1,6 @@
 import type { GroupFigures, Report } from '@squall/core/report';
 import { formatCount, formatDuration } from '@squall/core/units';
+import { balanceLines, probeLines } from './outside-text.ts';
 import type { Style } from './style.ts';
 import { textTable } from './text-table.ts';
 
@@ -14,8 +15,8 @@ const NOT_DUE = 'not yet due';
 const CUT_SHORT: readonly string[] = ['aborted', 'agent_lost', 'stopped'];
 
 /**
- * The report as a person reads it at the end of a run: verdict, reasons, validity, thresholds, the
- * ledger, then what was measured. A drawing of the report: it computes no figure of its own.
+ * The report as a person reads it at the end of a run: verdict, reasons, validity, thresholds and
+ * balance, the ledger, then what was measured. A drawing of the report: it computes no figure of its own.
  */
 export function reportSummary(report: Report, style: Style): string {
   const sections = [
@@ -23,9 +24,11 @@ export function reportSummary(report: Report, style: Style): string {
     verdictLines(report, style),
     validityLines(report, style),
     thresholdLines(report, style),
+    balanceLines(report, style),
     deliveryLines(report, style),
     groupLines(report, style),
     timeLines(report, style),
+    probeLines(report, style),
     failureLines(report, style),
     aboutLines(report, style),
   ];

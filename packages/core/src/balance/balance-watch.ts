@@ -1,4 +1,4 @@
-import type { BalanceSpec } from '../plan/plan.ts';
+import type { BalanceSpec } from '../plan/balance-spec.ts';
 import { type BalanceFacts, type BalanceState, judgeBalance } from './judge-balance.ts';
 
 /** Points of an equation's curve; beyond it every second one is given up. */

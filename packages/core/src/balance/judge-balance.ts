@@ -1,6 +1,5 @@
-import type { RunAggregate } from '../metrics/index.ts';
-import type { MetricName } from '../metrics/index.ts';
-import type { BalanceEquation, BalanceSide, BalanceSpec } from '../plan/plan.ts';
+import { isMetricName, type RunAggregate } from '../metrics/index.ts';
+import type { BalanceEquation, BalanceSide, BalanceSpec } from '../plan/balance-spec.ts';
 import type { ProbeBook } from '../probes/probe-book.ts';
 
 /** Where the sides are read. */
@@ -100,8 +99,8 @@ function farthest(differences: readonly number[]): number {
 /** What a side counted since the run began; null where it was not read. */
 function valueOf(side: BalanceSide, { aggregate, probes }: BalanceFacts): number | null {
   if (side.kind === 'counter') {
-    if (aggregate === null) return null;
-    return aggregate.counter({ metric: side.metric as MetricName, subject: side.subject });
+    if (aggregate === null || !isMetricName(side.metric)) return null;
+    return aggregate.counter({ metric: side.metric, subject: side.subject });
   }
   const figure = probes.figure(side.probe, side.figure);
   // One reading says where it stood, and not what it grew by.

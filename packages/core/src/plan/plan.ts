@@ -1,3 +1,6 @@
+import type { BalanceSpec } from './balance-spec.ts';
+import type { ProbeSpec } from './probe-spec.ts';
+
 /**
  * The normalised plan: what `core/plan` makes of a plan file, and the only form that the rest of
  * the house sees. Units are resolved (µs, bytes, per second), defaults filled, references checked.
@@ -33,109 +36,6 @@ export interface Plan {
   /** What is removed from the brokers when the run is over; null: nothing. */
   readonly cleanup: CleanupSpec | null;
 }
-
-/** Something outside the load generator that the controller reads figures of. */
-export interface ProbeSpec {
-  readonly name: string;
-  readonly source: ProbeSource;
-  /** Null: read before the load and in settle only, since reading is load, too. */
-  readonly intervalUs: number | null;
-  /** A reading that takes longer has failed. */
-  readonly timeoutUs: number;
-}
-
-/** Texts may hold `{{env.NAME}}`, which the controller fills in and nobody else sees. */
-export type ProbeSource =
-  | SqlProbeSource
-  | { readonly type: 'nginx'; readonly url: string }
-  | HttpProbeSource
-  | PrometheusProbeSource
-  | { readonly type: 'node'; readonly url: string }
-  | EmqxProbeSource
-  | { readonly type: 'mosquitto'; readonly url: string }
-  | { readonly type: 'rabbitmq'; readonly url: string }
-  | RocketmqProbeSource;
-
-export interface SqlProbeSource {
-  readonly type: 'mysql' | 'postgres';
-  readonly url: string;
-  /** A single SELECT that gives one number. */
-  readonly query: string;
-}
-
-export interface HttpProbeSource {
-  readonly type: 'http';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Figure → JSON pointer [RFC 6901]. */
-  readonly values: Readonly<Record<string, string>>;
-  /** Figures that count up from a start of their own. */
-  readonly counters: readonly string[];
-}
-
-export interface PrometheusProbeSource {
-  readonly type: 'prometheus';
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Figure → selector such as `http_requests_total{code="200"}`; all series that fit are summed. */
-  readonly series: Readonly<Record<string, string>>;
-  /** Figures that count up, beside those whose names tell it. */
-  readonly counters: readonly string[];
-  /** Figures of a known exporter, beside `series`. */
-  readonly preset: ExporterPreset | null;
-}
-
-export type ExporterPreset = 'node' | 'emqx' | 'rocketmq-exporter' | 'mysqld' | 'redis';
-
-export interface EmqxProbeSource {
-  readonly type: 'emqx';
-  readonly url: string;
-  /** Ids of the rules that count; empty: all. */
-  readonly rules: readonly string[];
-  /** Names of the sinks that count (`type:name`, or a resource of 4.x); empty: all. */
-  readonly sinks: readonly string[];
-}
-
-export interface RocketmqProbeSource {
-  readonly type: 'rocketmq';
-  /** `host:port` each. */
-  readonly nameServers: readonly string[];
-  readonly acl: { readonly accessKey: string; readonly secretKey: string } | null;
-  /** Whose messages are counted. */
-  readonly topics: readonly string[];
-  /** Whose reading is counted. */
-  readonly groups: readonly string[];
-}
-
-/** What must agree at the end, whoever counted it. */
-export interface BalanceSpec {
-  readonly equations: readonly BalanceEquation[];
-  /** Longest wait after the load for the sides to agree. */
-  readonly maxUs: number;
-  /** More on the right than on the left is no fault. */
-  readonly duplicates: boolean;
-}
-
-export interface BalanceEquation {
-  /** `equal`: all agree with the first; `atLeast`: the first is no less than any other. */
-  readonly kind: 'equal' | 'atLeast';
-  readonly sides: readonly BalanceSide[];
-}
-
-export type BalanceSide =
-  | {
-      readonly kind: 'counter';
-      readonly text: string;
-      /** A group (its streams included) or a stream. */
-      readonly subject: string;
-      readonly metric: string;
-    }
-  | {
-      readonly kind: 'probe';
-      readonly text: string;
-      readonly probe: string;
-      readonly figure: string;
-    };
 
 /** Each agent removes what its own clients left, before it is done. */
 export interface CleanupSpec {

@@ -1,4 +1,4 @@
-import type { ProbeSource } from './plan.ts';
+import type { ProbeSource } from './probe-spec.ts';
 
 /** What becomes of the texts of a probe that may hold secrets. */
 export interface TextEdits {
@@ -16,6 +16,7 @@ export function withProbeTexts(source: ProbeSource, edits: TextEdits): ProbeSour
     const acl = { accessKey: edits.secret(accessKey), secretKey: edits.secret(secretKey) };
     return { ...source, acl };
   }
+  if (source.type === 'host') return source;
   const url = edits.address(source.url);
   if (!('headers' in source)) return { ...source, url };
   const headers = Object.fromEntries(

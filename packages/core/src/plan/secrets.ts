@@ -1,6 +1,7 @@
 import { parseTemplate } from '../template/index.ts';
 import { groupTemplates } from './group-templates.ts';
-import type { Plan, ProbeSource } from './plan.ts';
+import type { Plan } from './plan.ts';
+import type { ProbeSource } from './probe-spec.ts';
 import { withProbeTexts } from './probe-texts.ts';
 import type { PlanPath } from './problem.ts';
 

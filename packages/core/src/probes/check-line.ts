@@ -3,12 +3,7 @@ import type { Plan, ThresholdSpec } from '../plan/plan.ts';
 import { nearest } from '../text/nearest.ts';
 import { thresholdError } from '../thresholds/cursor.ts';
 import { parseThreshold } from '../thresholds/parse.ts';
-import type {
-  AggregateKind,
-  LiteralKind,
-  ParsedThreshold,
-  Term,
-} from '../thresholds/threshold.ts';
+import type { AggregateKind, LiteralKind, ParsedThreshold, Term } from '../thresholds/threshold.ts';
 import type { FigureInfo, FigureUnit } from './figures.ts';
 import { findFigure, isFigure } from './reference.ts';
 

@@ -17,37 +17,48 @@ export interface Sample {
  * to aggregate. What a counter grew by counts from the reading before the span.
  */
 export function observe(
-  { aggregate, percentile }: Term,
+  term: Term,
   samples: readonly Sample[],
   { kind, unit }: FigureInfo,
 ): number | null {
   const own = samples.filter((sample) => sample.before !== true);
   const last = own.at(-1);
   if (last === undefined) return null;
-  const scale = unit === 'seconds' ? SECOND_US : 1;
-  const first = (kind === 'counter' ? samples : own)[0] ?? last;
+  const value = overTime(term, kind === 'counter' ? samples : own, kind) ?? overValues(term, own);
+  return value === null ? null : value * (unit === 'seconds' ? SECOND_US : 1);
+}
+
+/** What depends on the order of the samples. */
+function overTime(
+  { aggregate }: Term,
+  samples: readonly Sample[],
+  kind: FigureInfo['kind'],
+): number | null {
+  if (aggregate === 'value') return samples.at(-1)?.value ?? null;
+  if (aggregate === 'delta' || aggregate === 'count') return grown(samples, kind);
+  if (aggregate !== 'rate') return null;
+  const us = (samples.at(-1)?.atUs ?? 0) - (samples[0]?.atUs ?? 0);
+  return us <= 0 ? null : (grown(samples, kind) * SECOND_US) / us;
+}
+
+function overValues({ aggregate, percentile }: Term, own: readonly Sample[]): number | null {
   const values = own.map(({ value }) => value).toSorted((a, b) => a - b);
   switch (aggregate) {
-    case 'value':
-      return last.value * scale;
-    case 'delta':
-    case 'count':
-      return grown(kind === 'counter' ? samples : own, kind) * scale;
-    case 'rate': {
-      const us = last.atUs - first.atUs;
-      return us <= 0 ? null : (grown(samples, kind) * SECOND_US * scale) / us;
-    }
     case 'min':
-      return (values[0] ?? 0) * scale;
+      return values[0] ?? null;
     case 'max':
-      return (values.at(-1) ?? 0) * scale;
+      return values.at(-1) ?? null;
     case 'med':
-      return rank(values, 50) * scale;
+      return rank(values, 50);
     case 'p':
-      return rank(values, percentile ?? 100) * scale;
+      return rank(values, percentile ?? 100);
     case 'avg':
-      return (values.reduce((sum, value) => sum + value, 0) / values.length) * scale;
+      return values.reduce((sum, value) => sum + value, 0) / values.length;
+    case 'count':
+    case 'delta':
+    case 'rate':
     case 'share':
+    case 'value':
       return null;
   }
 }

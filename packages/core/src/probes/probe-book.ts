@@ -1,10 +1,10 @@
 import type { FigureInfo } from './figures.ts';
 
 /** Points of a figure that are kept for its curve; beyond it every second one is given up. */
-export const MAX_POINTS = 4_096;
+const MAX_POINTS = 4_096;
 /** Reasons of a probe's failures that are told apart; the rest are counted under one. */
-export const MAX_REASONS = 50;
-export const OTHER_REASONS = 'other reasons';
+const MAX_REASONS = 50;
+const OTHER_REASONS = 'other reasons';
 
 /** What one reading gave. `atUs`: on the run's timeline. */
 export interface ProbeReading {

@@ -25,7 +25,7 @@ interface OpenSpan {
   /** Null: the whole run. */
   readonly stage: number | null;
   readonly window: number;
-  readonly samples: readonly Sample[];
+  readonly samples: Sample[];
 }
 
 export interface ProbeJudgeState {
@@ -34,7 +34,6 @@ export interface ProbeJudgeState {
     readonly open: OpenSpan | null;
     /** The newest sample before the open span. */
     readonly before: Sample | null;
-    readonly judgedStages: readonly number[];
     readonly leftOut: number;
     readonly aborted: boolean;
   }[];
@@ -49,7 +48,6 @@ interface Line {
   /** Stages that it is judged in, by index; null: the run as a whole. */
   readonly stages: ReadonlySet<number> | null;
   readonly tally: Tally;
-  readonly judgedStages: Set<number>;
   open: OpenSpan | null;
   before: Sample | null;
   leftOut: number;
@@ -77,11 +75,10 @@ export class ProbeJudge {
 
   toJSON(): ProbeJudgeState {
     return {
-      lines: this.#lines.map(({ tally, open, before, judgedStages, leftOut, aborted }) => ({
+      lines: this.#lines.map(({ tally, open, before, leftOut, aborted }) => ({
         tally: tally.toJSON(),
         open,
         before,
-        judgedStages: [...judgedStages],
         leftOut,
         aborted,
       })),
@@ -116,19 +113,18 @@ export class ProbeJudge {
   }
 
   #take(line: Line, sample: Sample, place: StagePlace | null): void {
-    const { overUs, afterUs } = line.parsed;
-    const judged = line.stages === null || (place !== null && line.stages.has(place.stage));
-    const since = place?.sinceUs ?? 0;
-    const window = overUs === null ? 0 : Math.floor(since / overUs);
-    const stage = line.stages === null ? null : (place?.stage ?? null);
+    const at = spanAt(line, place);
     const { open } = line;
-    if (open !== null && (!judged || open.stage !== stage || open.window !== window)) {
+    if (open !== null && (at === null || open.stage !== at.stage || open.window !== at.window)) {
       this.#close(line, open);
       line.open = null;
     }
-    if (judged && !(overUs !== null && window * overUs < afterUs)) {
-      const samples = line.open?.samples ?? (line.before === null ? [] : [{ ...line.before, before: true }]);
-      if (samples.length < MAX_SAMPLES) line.open = { stage, window, samples: [...samples, sample] };
+    if (at !== null && !isBefore(line, at.window)) {
+      line.open ??= {
+        ...at,
+        samples: line.before === null ? [] : [{ ...line.before, before: true }],
+      };
+      if (line.open.samples.length < MAX_SAMPLES) line.open.samples.push(sample);
       else line.leftOut += 1;
     }
     line.before = sample;
@@ -138,7 +134,6 @@ export class ProbeJudge {
     const span = this.#judge(line, open);
     if (span === null) return;
     line.tally.add(span);
-    if (open.stage !== null) line.judgedStages.add(open.stage);
   }
 
   #judge({ parsed, figure }: Line, { stage, samples }: OpenSpan) {
@@ -174,7 +169,12 @@ export class ProbeJudge {
       worst:
         worst === null
           ? null
-          : { stage: worst.stage, fromUs: worst.fromUs, toUs: worst.toUs, value: worst.finding.value },
+          : {
+              stage: worst.stage,
+              fromUs: worst.fromUs,
+              toUs: worst.toUs,
+              value: worst.finding.value,
+            },
       windows: tally.windows,
       failedWindows: tally.failedWindows,
       partialWindows: 0,
@@ -182,6 +182,22 @@ export class ProbeJudge {
       remark,
     };
   }
+}
+
+/** The span that a reading belongs to; null: none that is judged. */
+function spanAt({ stages, parsed }: Line, place: StagePlace | null) {
+  if (stages === null) return { stage: null, window: 0 };
+  if (place === null || !stages.has(place.stage)) return null;
+  const { overUs } = parsed;
+  return {
+    stage: place.stage,
+    window: overUs === null ? 0 : Math.floor(place.sinceUs / overUs),
+  };
+}
+
+/** Windows that begin before `after` are not judged. */
+function isBefore({ parsed: { overUs, afterUs } }: Line, window: number): boolean {
+  return overUs !== null && window * overUs < afterUs;
 }
 
 function stateOf(
@@ -194,7 +210,8 @@ function stateOf(
     return { state: parsed.onBreach === 'warn' ? 'warn' : 'fail', remark: '' };
   }
   if (tally.windows === 0) return { state: 'no_data', remark: 'the probe gave no reading there' };
-  return { state: 'pass', remark: '' };
+  const remark = line.leftOut === 0 ? '' : `${line.leftOut} readings were more than are kept`;
+  return { state: 'pass', remark };
 }
 
 function lineOf({
@@ -218,7 +235,6 @@ function lineOf({
     figure: found,
     stages: stagesOf(parsed, plan),
     tally: new Tally(parsed.forWindows, known?.tally),
-    judgedStages: new Set(known?.judgedStages),
     open: known?.open ?? null,
     before: known?.before ?? null,
     leftOut: known?.leftOut ?? 0,

@@ -1,4 +1,4 @@
-import type { ProbeSpec } from '../plan/plan.ts';
+import type { ProbeSpec } from '../plan/probe-spec.ts';
 import { nearest } from '../text/nearest.ts';
 import { type FigureInfo, figuresOf, ONLY_FIGURE } from './figures.ts';
 

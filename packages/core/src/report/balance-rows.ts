@@ -17,12 +17,16 @@ export function balanceRows(results: readonly BalanceResult[]): JudgedBalance {
 }
 
 function rowOf(result: BalanceResult): Balance {
-  const { points, doubt, isBeyond, settledAfterUs, values, ...row } = result;
+  const { equation, unresolved, difference, share, holds, doubt, settledAfterUs } = result;
   return {
-    ...row,
-    values: { ...values },
+    equation,
+    values: { ...result.values },
+    unresolved,
+    difference,
+    share,
     settledAfterUs: settledAfterUs === null ? null : Math.round(settledAfterUs),
-    state: doubt !== null ? 'inconclusive' : row.holds ? 'pass' : 'fail',
+    holds,
+    state: doubt !== null ? 'inconclusive' : holds ? 'pass' : 'fail',
     remark: balanceReason(result),
   };
 }

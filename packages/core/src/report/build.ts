@@ -139,6 +139,7 @@ function agentOf(
     rssBytesMax: whole(agent.rssBytesMax),
     latenessP99Us: whole(lateness),
     loopDelayP99Us: whole(agent.loopDelayP99Us),
+    hostFigures: { ...agent.hostFigures },
     counters: agentFigures(input.plan, agent.id, input.aggregate),
   };
 }

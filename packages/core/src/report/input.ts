@@ -87,6 +87,14 @@ export interface AgentRecord {
   readonly rssBytesMax: number | null;
   /** Worst p99 of the event-loop delay that it reported. */
   readonly loopDelayP99Us: number | null;
+  /** Agents of one host have the same, and the same figures of it. */
+  readonly clockDomain?: string;
+  /** How its host fared during the run, by the names of a probe of type host. */
+  readonly hostFigures?: Readonly<Record<string, { readonly mean: number; readonly max: number }>>;
+  /** The same as curves, on the run's timeline. */
+  readonly hostPoints?: Readonly<
+    Record<string, readonly (readonly [atUs: number, value: number])[]>
+  >;
 }
 
 export interface StageRecord {

@@ -114,6 +114,9 @@ const agent = z.strictObject({
   rssBytesMax: count.nullable(),
   latenessP99Us: us.nullable().describe('due → picked up, warm-up left out'),
   loopDelayP99Us: us.nullable().describe('worst that its processes reported'),
+  hostFigures: z
+    .record(text, z.strictObject({ mean: z.number(), max: z.number() }))
+    .describe('how its host fared, by the figures of a probe of type `host`'),
   counters: z.record(text, z.record(text, count)).describe('by group; sum over agents = group'),
 });
 

@@ -1,4 +1,5 @@
-import type { Plan, ProbeSource } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { ProbeSource } from '../plan/probe-spec.ts';
 import { withProbeTexts } from '../plan/probe-texts.ts';
 
 const HIDDEN = '***';

@@ -25,6 +25,7 @@ export function timelineOf(input: ReportInput, startedAt: string): Report['timel
         values: [...values],
       })),
       ...outsideSeries(input, aggregate?.timeline.stepUs ?? STEP_US),
+      ...hostSeries(input, aggregate?.timeline.stepUs ?? STEP_US),
     ],
   };
 }
@@ -50,13 +51,34 @@ function outsideSeries(
   return [...ofProbes, ...ofBalance];
 }
 
+/** Hosts of load generators that get curves of their own. */
+const MAX_HOST_CURVES = 64;
+
+/** How the hosts of the load generators fared; of several agents of one host the first speaks. */
+function hostSeries({ agents, run }: ReportInput, stepUs: number): Report['timeline']['series'] {
+  const steps = Math.max(1, Math.ceil(run.durationUs / stepUs));
+  const hosts = new Map(
+    agents.toReversed().map((agent) => [agent.clockDomain ?? agent.host, agent]),
+  );
+  return [...hosts.values()]
+    .toReversed()
+    .slice(0, MAX_HOST_CURVES)
+    .flatMap(({ id, hostPoints = {} }) =>
+      Object.entries(hostPoints).map(([figure, points]) => ({
+        metric: figure,
+        labels: { agent: id, stat: 'value' },
+        values: inSteps(points, stepUs, steps),
+      })),
+    );
+}
+
 /** The last value of each step; null where none was read. What came before the load is left out. */
 function inSteps(
   points: readonly (readonly [atUs: number, value: number])[],
   stepUs: number,
   steps: number,
 ): (number | null)[] {
-  const values = new Array<number | null>(steps).fill(null);
+  const values = Array.from<unknown, number | null>({ length: steps }, () => null);
   for (const [atUs, value] of points) {
     const step = Math.floor(atUs / stepUs);
     if (step >= 0 && step < steps) values[step] = value;

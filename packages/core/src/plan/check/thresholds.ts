@@ -4,6 +4,7 @@ import {
   checkLedger,
   checkReach,
   checkThreshold,
+  type ReadThreshold,
   readThreshold,
   scaleThreshold,
 } from '../../thresholds/index.ts';
@@ -27,18 +28,10 @@ export function normaliseThresholds(
     try {
       const read = readThreshold(entry);
       const { spec, parsed } = read;
-      // Where groups are known by name only, tags cannot be compared with what the plan has.
-      const judged = context.unsound === null ? parsed : { ...parsed, tags: [] };
       if (plan.wrongProbes.has(parsed.metric.split('.')[0] ?? '')) continue;
-      const ofProbe = speaksOfProbe(parsed, plan.probes);
-      const faults = ofProbe ? checkProbeThreshold(parsed, plan) : checkThreshold(judged, plan);
-      const isOpen = !ofProbe && context.unsound === null;
-      if (faults.length === 0 && isOpen) faults.push(...checkLedger(parsed, plan));
-      if (faults.length === 0 && isOpen) {
-        const { errors, warnings } = checkReach(read, plan);
-        faults.push(...errors);
-        for (const warning of warnings) tell(warning, { entry, path, context, mild: true });
-      }
+      const faults = speaksOfProbe(parsed, plan.probes)
+        ? checkProbeThreshold(parsed, plan)
+        : faultsOf(read, plan, { entry, path, context });
       for (const fault of faults) tell(fault, { entry, path, context });
       if (spec.id !== null && ids.has(spec.id)) {
         context.findings.error([...path, 'id'], `the id ${spec.id} stands twice`);
@@ -53,6 +46,28 @@ export function normaliseThresholds(
   return specs;
 }
 
+type Known = Pick<Plan, 'groups' | 'stages'>;
+
+interface Place {
+  readonly entry: unknown;
+  readonly path: PlanPath;
+  readonly context: NormalContext;
+}
+
+/** What is wrong with a threshold on the load; warnings are told. */
+function faultsOf(read: ReadThreshold, plan: Known, place: Place): readonly SquallError[] {
+  const { parsed } = read;
+  const { unsound } = place.context;
+  // Where groups are known by name only, tags cannot be compared with what the plan has.
+  if (unsound !== null) return checkThreshold({ ...parsed, tags: [] }, plan);
+  const faults = checkThreshold(parsed, plan);
+  if (faults.length === 0) faults.push(...checkLedger(parsed, plan));
+  if (faults.length > 0) return faults;
+  const { errors, warnings } = checkReach(read, plan);
+  for (const warning of warnings) tell(warning, { ...place, mild: true });
+  return errors;
+}
+
 function scaled(spec: ThresholdSpec, path: PlanPath, { scaler }: NormalContext): ThresholdSpec {
   if (scaler.factor === 1) return spec;
   const { text, changed } = scaleThreshold(spec.text, scaler.factor);
@@ -62,10 +77,7 @@ function scaled(spec: ThresholdSpec, path: PlanPath, { scaler }: NormalContext):
 
 function tell(
   { message, hint, code, column, path: key }: SquallError,
-  place: {
-    readonly entry: unknown;
-    readonly path: PlanPath;
-    readonly context: NormalContext;
+  place: Place & {
     /** A warning only. */
     readonly mild?: boolean;
   },

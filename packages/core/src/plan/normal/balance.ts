@@ -1,7 +1,14 @@
-import { isMetricName, METRICS, type MetricInfo, metricInfo, type MetricName } from '../../metrics/index.ts';
+import {
+  isMetricName,
+  METRICS,
+  type MetricInfo,
+  metricInfo,
+  type MetricName,
+} from '../../metrics/index.ts';
 import { findFigure, isFigure } from '../../probes/reference.ts';
 import { nearest } from '../../text/nearest.ts';
-import type { BalanceEquation, BalanceSide, BalanceSpec, Plan } from '../plan.ts';
+import type { BalanceEquation, BalanceSide, BalanceSpec } from '../balance-spec.ts';
+import type { Plan } from '../plan.ts';
 import type { PlanPath } from '../problem.ts';
 import type { BalanceFile, PlanFile } from '../schema/plan-file.ts';
 import type { NormalContext } from './context.ts';
@@ -45,9 +52,7 @@ function equationOf(
 ): BalanceEquation[] {
   const texts = balance[kind];
   if (texts === undefined) return [];
-  const sides = texts.flatMap(
-    (text, index) => sideOf(text, ['balance', kind, index], scene) ?? [],
-  );
+  const sides = texts.flatMap((text, index) => sideOf(text, ['balance', kind, index], scene) ?? []);
   return sides.length === texts.length ? [{ kind, sides }] : [];
 }
 

@@ -1,4 +1,5 @@
 import type { MetricName } from '@squall/core/metrics';
+import { type FigureUnit, HOST } from '@squall/core/probes';
 import { Registry } from 'prom-client';
 import type { AgentView } from '../hub/agent-view.ts';
 import type { MetricsText } from '../rest/app.ts';
@@ -6,6 +7,7 @@ import type { RunHandle } from '../run/run-handle.ts';
 import { addCounter, addGauge, type Sample } from './described.ts';
 import { histogramText } from './histogram-text.ts';
 import { RUN_METRICS } from './names.ts';
+import { addProbes } from './probe-metrics.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import { type RunSeries, seriesOfRuns } from './run-series.ts';
 
@@ -26,7 +28,9 @@ export function controllerMetrics(sources: ControllerMetricsSources): MetricsTex
   addProcessMetrics(registry);
   addController(registry, sources);
   addAgents(registry, sources);
+  addHosts(registry, sources);
   addRuns(registry, sources);
+  addProbes(registry, sources.runs);
   const read = perScrape(() => seriesOfRuns(sources.runs()));
   addRunSeries(registry, sources, read);
   addDeliveryBound(registry, read);
@@ -90,6 +94,31 @@ function addAgents(registry: Registry, { agents }: ControllerMetricsSources): vo
         clock === null ? [] : [[{ agent: id }, clock.boundUs / 1_000_000] as const],
       ),
   });
+}
+
+const SUFFIXES: Readonly<Record<FigureUnit, string>> = {
+  count: '',
+  bytes: '_bytes',
+  seconds: '_seconds',
+  share: '_ratio',
+  per_second: '_per_second',
+  bytes_per_second: '_bytes_per_second',
+};
+
+/** How the hosts of agents fare, those that only observe included. */
+function addHosts(registry: Registry, { agents }: ControllerMetricsSources): void {
+  for (const [figure, { unit }] of Object.entries(HOST)) {
+    addGauge(registry, {
+      name: `squall_agent_host_${figure}${unit === null ? '' : SUFFIXES[unit]}`,
+      help: `Of the host of an agent: ${figure.replaceAll('_', ' ')}.`,
+      labels: ['agent'],
+      read: () =>
+        agents().flatMap(({ id, host }) => {
+          const value = host?.[figure];
+          return value === undefined ? [] : [[{ agent: id }, value] as const];
+        }),
+    });
+  }
 }
 
 function addRuns(registry: Registry, { runs }: ControllerMetricsSources): void {

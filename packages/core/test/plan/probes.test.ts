@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { requiredSecrets } from '../../src/plan/index.ts';
+import { redactPlan } from '../../src/report/index.ts';
+import { accepted, complaints, planOf } from './plan-fixture.ts';
+
+const sql = (query: string) =>
+  planOf({ probes: { rows: { type: 'mysql', url: 'mysql://h/d', query } } });
+
+describe('probes of a plan', () => {
+  test.each([
+    'SELECT COUNT(*) FROM t_mqtt_msg',
+    "select count(*) from t where note = 'drop; table';",
+    'SELECT SUM(`insert`) FROM t',
+  ])('a single SELECT is taken: %s', (query) => {
+    expect(accepted(sql(query)).probes[0]?.source).toMatchObject({ query });
+  });
+
+  test.each([
+    ['DELETE FROM t', 'this is no SELECT'],
+    ['SELECT 1; DROP TABLE t', 'this is more than one statement'],
+    ['SELECT 1 INTO OUTFILE "x"', 'INTO is not for a probe'],
+    ['SELECT COUNT(*) FROM t -- x', 'a query of a probe has no comments'],
+    ['SELECT SLEEP(100)', 'SLEEP is not for a probe'],
+    ['WITH x AS (DELETE FROM t RETURNING 1) SELECT COUNT(*) FROM x', 'this is no SELECT'],
+    ['SELECT COUNT(*) FROM t FOR UPDATE', 'UPDATE is not for a probe'],
+  ])('anything else is refused: %s', (query, message) => {
+    expect(complaints(sql(query))).toEqual([`probes.rows.query: ${message}`]);
+  });
+
+  test.each([
+    [
+      { type: 'nginx', url: 'mysql://h' },
+      'probes.p.url: this is no address for a probe of type nginx',
+    ],
+    [
+      { type: 'nginx', url: 'http://h', query: 'x' },
+      'probes.p.query: a probe of type nginx has no query',
+    ],
+    [
+      { type: 'http', url: 'http://h', values: {} },
+      'probes.p.values: at least one figure is needed',
+    ],
+    [
+      { type: 'http', url: 'http://h', values: { a: 'stats' } },
+      'probes.p.values.a: "stats" is no JSON pointer',
+    ],
+    [
+      { type: 'nginx', url: 'http://{{n}}/' },
+      'probes.p.url: only {{env.NAME}} can stand in the address of a probe',
+    ],
+  ])('%j is told', (probe, message) => {
+    expect(complaints(planOf({ probes: { p: probe } }))).toEqual([message]);
+  });
+
+  test('a name that a group or a metric has cannot be told apart', () => {
+    const nginx = { type: 'nginx', url: 'http://h/s' };
+    expect(complaints(planOf({ probes: { devices: nginx, received: nginx } }))).toEqual([
+      'probes.devices: devices is the name of a group, too',
+      'probes.received: received is the name of a metric, too',
+    ]);
+  });
+
+  test('secrets are asked for, and addresses show none', () => {
+    const plan = accepted(
+      planOf({
+        probes: {
+          rows: {
+            type: 'mysql',
+            url: 'mysql://u:{{env.DB_PASSWORD}}@h/d',
+            query: 'SELECT 1',
+          },
+          api: {
+            type: 'http',
+            url: 'http://u:in-the-plan@h/x',
+            headers: { authorization: 'Bearer {{env.TOKEN}}' },
+            values: { a: '/a' },
+          },
+        },
+      }),
+    );
+    expect(requiredSecrets(plan)).toEqual(['DB_PASSWORD', 'TOKEN']);
+    const shown = JSON.stringify(redactPlan(plan));
+    expect(shown).not.toContain('in-the-plan');
+    expect(shown).not.toContain('Bearer');
+  });
+});
+
+describe('the balance of a plan', () => {
+  const probes = { rows: { type: 'mysql', url: 'mysql://h/d', query: 'SELECT 1' } };
+  const balanceOf = (balance: object) => planOf({ probes, balance });
+
+  test.each([
+    [
+      { equal: ['devices.ackd', 'rows'] },
+      'balance.equal[0]: "devices.ackd" is no counter of a group, stream or probe',
+    ],
+    [
+      { equal: ['devices.acked', 'row'] },
+      'balance.equal[1]: "row" is no counter of a group, stream or probe',
+    ],
+    [
+      { equal: ['devices.acked', 'rows.count'] },
+      'balance.equal[1]: the probe rows has no figure "count"',
+    ],
+    [
+      { equal: ['devices.lost', 'rows'] },
+      'balance.equal[0]: "devices.lost" is no counter of a group, stream or probe',
+    ],
+    [{ duplicates: 'allow' }, 'balance: a balance needs equal or atLeast'],
+  ])('%j is told', (balance, message) => {
+    expect(complaints(balanceOf(balance))).toEqual([message]);
+  });
+
+  test('a mistyped counter is told with the nearest', () => {
+    expect(() => accepted(balanceOf({ equal: ['devices.ackd', 'rows'] }))).toThrow(
+      /did you mean devices\.acked\?/,
+    );
+  });
+});

@@ -9,6 +9,10 @@ import { Prometheus } from '../fixtures/prometheus.ts';
 import { redisMissing, RedisServer } from '../fixtures/redis.ts';
 import { sinksTest as test } from '../fixtures/sinks-test.ts';
 
+/** Probes of servers need nothing of the run. */
+const NO_RUN = {} as Parameters<typeof openProbe>[1];
+const open = (source: Parameters<typeof openProbe>[0]): Probe => openProbe(source, NO_RUN);
+
 type Values = Readonly<Record<string, number>>;
 
 async function valuesOf(probe: Probe): Promise<Values> {
@@ -37,7 +41,7 @@ async function settled(probe: Probe, isThere: (values: Values) => boolean): Prom
 }
 
 const prometheusOf = (url: string, more: object = {}) =>
-  openProbe({
+  open({
     type: 'prometheus',
     url,
     headers: {},
@@ -63,7 +67,7 @@ async function traffic(url: string, count: number): Promise<MqttClient[]> {
 
 describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
   test('Mosquitto: what others do is counted, and nothing of the probe', async ({ broker }) => {
-    const probe = openProbe({ type: 'mosquitto', url: broker.url });
+    const probe = open({ type: 'mosquitto', url: broker.url });
     const before = await settled(probe, ({ messages_in }) => messages_in !== undefined);
     expect(before).toMatchObject({ connections: 0, subscriptions: 0, messages_out: 0 });
     // Its own messages, a second's worth of figures each, are not among those sent.
@@ -82,7 +86,7 @@ describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
   });
 
   test('Mosquitto: a restart is a lost connection, then counters from 0', async ({ broker }) => {
-    const probe = openProbe({ type: 'mosquitto', url: broker.url });
+    const probe = open({ type: 'mosquitto', url: broker.url });
     const clients = await traffic(broker.url, 50);
     await settled(probe, ({ messages_out = 0 }) => messages_out >= 50);
     await Promise.all(clients.map((client) => client.endAsync(true)));
@@ -96,7 +100,7 @@ describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
   });
 
   test('Mosquitto: one that says nothing fails within its time', async ({ broker }) => {
-    const probe = openProbe({ type: 'mosquitto', url: broker.url });
+    const probe = open({ type: 'mosquitto', url: broker.url });
     broker.freeze();
     const reading = probe.read(AbortSignal.timeout(500));
     await expect(reading).rejects.toMatchObject({ reason: 'timed out' });
@@ -110,15 +114,13 @@ describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
     const closed = await Mosquitto.start(['allow_anonymous false']);
     const silent = await Mosquitto.start(['sys_interval 0']);
     const url = closed.url.replace('//', '//me:hunter2@');
-    const refused = openProbe({ type: 'mosquitto', url });
+    const refused = open({ type: 'mosquitto', url });
     const failing = refused.read(AbortSignal.timeout(20_000));
     await expect(failing).rejects.toMatchObject({
       reason: 'account refused',
       message: expect.not.stringContaining('hunter2') as string,
     });
-    expect(await reasonOf(openProbe({ type: 'mosquitto', url: silent.url }))).toBe(
-      'no $SYS topics',
-    );
+    expect(await reasonOf(open({ type: 'mosquitto', url: silent.url }))).toBe('no $SYS topics');
     await Promise.all([refused.close(), closed.dispose(), silent.dispose()]);
   });
 
@@ -128,7 +130,7 @@ describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
     const broker = await startManagedRabbitMq();
     try {
       const address = `127.0.0.1:${broker.managementPort}`;
-      const probe = openProbe({ type: 'rabbitmq', url: `http://guest:guest@${address}` });
+      const probe = open({ type: 'rabbitmq', url: `http://guest:guest@${address}` });
       // It listens to MQTT first.
       await until('the management API answers', () =>
         valuesOf(probe).then(
@@ -150,7 +152,7 @@ describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
       });
       expect(after['memory_used']).toBeGreaterThan(1e6);
       await Promise.all(clients.map((client) => client.endAsync(true)));
-      const wrong = openProbe({ type: 'rabbitmq', url: `http://guest:hunter2@${address}` });
+      const wrong = open({ type: 'rabbitmq', url: `http://guest:hunter2@${address}` });
       expect(await reasonOf(wrong)).toBe('HTTP 401');
     } finally {
       await broker.dispose();
@@ -158,13 +160,13 @@ describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
   });
 
   test('node_exporter: shares, load, memory; through Prometheus, too', async ({ host }) => {
-    const probe = openProbe({ type: 'node', url: host.url });
+    const probe = open({ type: 'node', url: host.url });
     const first = await valuesOf(probe);
     expect(first).not.toHaveProperty('cpu_user');
     expect(first['memory_used_share']).toBeGreaterThan(0);
     const address = new URL(host.url).host;
     const prometheus = await Prometheus.start([{ job: 'node', address }]);
-    const federated = openProbe({
+    const federated = open({
       type: 'node',
       url: prometheus.federateUrl('{job="node",__name__=~"node_.*"}'),
     });

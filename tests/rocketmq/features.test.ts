@@ -7,6 +7,7 @@ import {
   Sent,
   type TransactionState,
 } from '@squall/rocketmq';
+import { openProbe, type Probe } from '@squall/probes';
 import { until } from '../fixtures/process.ts';
 import { disposeRigs, rigTest } from '../fixtures/rocketmq/rig.ts';
 import { messageOf, readClock, Receiver, Sender } from '../fixtures/rocketmq/traffic.ts';
@@ -38,6 +39,51 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
       const stored = async (): Promise<number[]> =>
         [...(await client.admin.ranges(topic)).values()].map((range) => range.max);
       await expect.poll(stored).toEqual(Array.from({ length: 8 }, () => 10));
+    });
+
+    test('a probe counts what is stored, read and left, over both brokers', async ({
+      rig,
+      expect,
+    }) => {
+      const topic = await rig.newTopic();
+      const group = `g-${topic}`;
+      const open = (more: object): Probe =>
+        openProbe(
+          {
+            type: 'rocketmq',
+            nameServers: [rig.cluster.nameServer],
+            acl: null,
+            topics: [topic],
+            groups: [group],
+            ...more,
+          },
+          {} as Parameters<typeof openProbe>[1],
+        );
+      const probe = open({});
+      const values = async (): Promise<Record<string, number>> => {
+        const reading = await probe.read(AbortSignal.timeout(20_000));
+        return Object.fromEntries([...reading].map(([name, { value }]) => [name, value]));
+      };
+      expect(await values()).toMatchObject({ brokers: 2, stored: 0, consumed: 0, lag: 0 });
+      const sender = await Sender.start(rig.client, { topic });
+      await sender.send(Array.from({ length: 80 }, (_, i) => messageOf(`m${i}`)));
+      await expect.poll(values).toMatchObject({ stored: 80 });
+      const receiver = await Receiver.start(rig.client, { topic, group, from: { at: 'first' } });
+      await receiver.bodies(80);
+      // Offsets are committed every few seconds.
+      await expect.poll(values, { timeout: 20_000 }).toMatchObject({ consumed: 80, lag: 0 });
+      const last = await values();
+      expect(last['commit_log']).toBeGreaterThan(0);
+      expect(last['disk_used']).toBeLessThanOrEqual(1);
+      await probe.close();
+      const unknown = open({ topics: ['no-such-topic'] });
+      const failing = unknown.read(AbortSignal.timeout(20_000));
+      await expect(failing).rejects.toMatchObject({ reason: 'no such topic' });
+      await unknown.close();
+      const nobody = open({ nameServers: ['127.0.0.1:9'] });
+      const lost = nobody.read(AbortSignal.timeout(20_000));
+      await expect(lost).rejects.toMatchObject({ reason: 'no name server or broker' });
+      await nobody.close();
     });
 
     test('a batch is one request, and many messages', async ({ rig, expect }) => {

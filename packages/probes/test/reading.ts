@@ -3,7 +3,10 @@ import type { Plan } from '@squall/core/plan';
 
 type Source = Plan['probes'][number]['source'];
 
-export const open = (source: Source): Probe => openProbe(source);
+/** Probes of servers need nothing of the run. */
+const NO_RUN = {} as Parameters<typeof openProbe>[1];
+
+export const open = (source: Source): Probe => openProbe(source, NO_RUN);
 
 /** The values of one reading, by figure. */
 export async function valuesOf(probe: Probe): Promise<Record<string, number>> {

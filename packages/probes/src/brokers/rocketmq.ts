@@ -6,6 +6,8 @@ import { type Figure, type Probe, ProbeError, type Reading } from '../probe.ts';
 
 const REQUEST_TIMEOUT_MS = 5_000;
 const US_PER_MS = 1_000;
+/** What a broker answers to whatever went wrong in it. */
+const SYSTEM_ERROR = 1;
 
 type Info = Readonly<Record<string, string>>;
 
@@ -32,7 +34,12 @@ export class RocketmqProbe implements Probe {
       const { admin } = this.#client;
       const figures = new Map<string, Figure>();
       await this.#addBrokers(admin, figures);
-      if (topics.length > 0) await this.#addTopics(admin, figures);
+      if (topics.length > 0) {
+        await this.#addTopics(admin, figures).catch((error: unknown) => {
+          if (isRoute(error)) throw new ProbeError('no such topic');
+          throw error;
+        });
+      }
       if (groups.length > 0) await this.#addGroups(admin, figures);
       return figures;
     } catch (error) {
@@ -48,33 +55,24 @@ export class RocketmqProbe implements Probe {
 
   async #addBrokers(admin: Admin, figures: Map<string, Figure>): Promise<void> {
     const masters = [...(await admin.masters())];
-    const infos = await Promise.all(
-      masters.map(
-        async ([name, address]): Promise<[string, Info]> => [
-          name,
-          await admin.runtimeInfo(address),
-        ],
-      ),
-    );
+    figures.set('brokers', { value: masters.length, kind: 'gauge', unit: 'count' });
+    const infos: [broker: string, info: Info][] = [];
+    for (const [name, address] of masters) {
+      const info = await runtimeInfo(admin, address);
+      // A sum without one of them would look like less load.
+      if (info === null) return;
+      infos.push([name, info]);
+    }
     const sum = (...keys: string[]): number =>
       infos.reduce((total, [, info]) => total + (firstNumber(info, keys) ?? 0), 0);
-    figures.set('brokers', { value: masters.length, kind: 'gauge', unit: 'count' });
-    figures.set('put_rate', { value: sum('putTps'), kind: 'gauge', unit: 'per_second' });
-    const read = sum('getTransferredTps', 'getTransferedTps');
-    figures.set('get_rate', { value: read, kind: 'gauge', unit: 'per_second' });
-    figures.set('send_queue', {
-      value: sum('sendThreadPoolQueueSize'),
-      kind: 'gauge',
-      unit: 'count',
-    });
-    figures.set('dispatch_behind', {
-      value: sum('dispatchBehindBytes'),
-      kind: 'gauge',
-      unit: 'bytes',
-    });
-    const shares = infos.map(([, info]) => firstNumber(info, ['commitLogDiskRatio']) ?? 0);
-    const used = { value: Math.max(0, ...shares), kind: 'gauge', unit: 'share' } as const;
-    if (used.value <= 1) figures.set('disk_used', used);
+    const gauges: readonly (readonly [string, number, Figure['unit']])[] = [
+      ['put_rate', sum('putTps'), 'per_second'],
+      ['get_rate', sum('getTransferredTps', 'getTransferedTps'), 'per_second'],
+      ['send_queue', sum('sendThreadPoolQueueSize'), 'count'],
+      ['dispatch_behind', sum('dispatchBehindBytes'), 'bytes'],
+      ['disk_used', Math.max(0, ...infos.map(([, info]) => diskShare(info))), 'share'],
+    ];
+    for (const [figure, value, unit] of gauges) figures.set(figure, { value, kind: 'gauge', unit });
     const logs = infos.flatMap(([name, info]): [string, number][] => {
       const end = firstNumber(info, ['commitLogMaxOffset']);
       return end === null ? [] : [[name, end]];
@@ -120,6 +118,22 @@ export class RocketmqProbe implements Probe {
   }
 }
 
+/** Null in the first seconds of a broker, which then fails over averages that it does not have yet. */
+async function runtimeInfo(admin: Admin, address: string): Promise<Info | null> {
+  try {
+    return await admin.runtimeInfo(address);
+  } catch (error) {
+    if (error instanceof RocketmqError && error.responseCode === SYSTEM_ERROR) return null;
+    throw error;
+  }
+}
+
+/** From 0 to 1; some versions say more where the disk is not known. */
+function diskShare(info: Info): number {
+  const share = firstNumber(info, ['commitLogDiskRatio']) ?? 0;
+  return share > 1 ? 0 : share;
+}
+
 function isSound({ brokerOffset, consumerOffset }: QueueLag): boolean {
   return Number.isFinite(brokerOffset) && Number.isFinite(consumerOffset);
 }
@@ -141,8 +155,12 @@ const REASONS: Readonly<Partial<Record<RocketmqError['code'], string>>> = {
   TIMEOUT: 'timed out',
   CLOSED: 'connection lost',
   CONNECT: 'no connection',
-  ROUTE: 'no such topic, or no broker',
+  ROUTE: 'no name server or broker',
 };
+
+function isRoute(error: unknown): boolean {
+  return error instanceof RocketmqError && error.code === 'ROUTE';
+}
 
 /** Remarks of brokers quote accounts: only the number of the answer is told. */
 function rocketmqError(error: unknown): ProbeError {

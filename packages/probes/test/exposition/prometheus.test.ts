@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_EXPOSITION_LINES } from '../../src/exposition/lines.ts';
-import type { Probe } from '../../src/index.ts';
+import { type Probe, ProbeError } from '../../src/index.ts';
 import { PageServer } from '../page-server.ts';
 import { failureOf, open, valuesOf } from '../reading.ts';
 
@@ -150,7 +150,7 @@ describe('an exposition', () => {
     const call = new AbortController();
     const reading = probeOf({ a: 'a' }).read(call.signal);
     call.abort();
-    await expect(reading).rejects.toThrow();
+    await expect(reading).rejects.toBeInstanceOf(ProbeError);
   });
 
   test('a server that is down, and one that is up again', async () => {

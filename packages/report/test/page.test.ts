@@ -10,6 +10,11 @@ const withSeries = (series: (typeof timeline)['series']) =>
   draw({ timeline: { ...timeline, series } });
 const HOSTILE = `</script><script>alert(1)</script><img src=x onerror=alert(2)>"'&\u202E`;
 
+/** An hour of a curve that no thinning makes smooth. */
+function noise(seed: number): number[] {
+  return Array.from({ length: 3_600 }, (_, n) => ((n * 7_919 + seed * 104_729) % 100_003) / 7);
+}
+
 describe('the page of a report', () => {
   test('has the verdict before everything else that is told', () => {
     const page = draw({ verdict: 'fail', reasons: ['too slow'], notes: ['a note'] });
@@ -119,6 +124,35 @@ describe('the page of a report', () => {
     expect(page).toContain('class="line dot');
   });
 
+  test('what is read every few seconds is a line, with a gap where readings are missing', () => {
+    const every5 = Array.from({ length: 100 }, (_, n) =>
+      n % 5 === 0 && (n < 40 || n > 70) ? n : null,
+    );
+    const series = { metric: 'cpu_user', labels: { probe: 'host', stat: 'value' }, values: every5 };
+    const figure = {
+      kind: 'gauge',
+      unit: 'share',
+      min: 0,
+      mean: 1,
+      max: 2,
+      last: 1,
+      increase: 0,
+      decreases: 0,
+    } as const;
+    const host = {
+      type: 'node',
+      readings: 14,
+      errors: 0,
+      skipped: 0,
+      reasons: {},
+      cpu_user: figure,
+    };
+    const page = draw({ probes: { host }, timeline: { ...timeline, series: [series] } });
+    const path = /<path class="line c0" d="([^"]*)"/.exec(page)?.[1];
+    expect(path?.match(/M/g)).toHaveLength(2);
+    expect(page).not.toContain('class="line dot');
+  });
+
   test('names the curves that find no place in it', () => {
     const many = Array.from({ length: 300 }, (_, n) => rate('received', [1, 2], `group-${n}`));
     const page = withSeries(many);
@@ -135,8 +169,6 @@ describe('the page of a report', () => {
   });
 
   test('an hour of many curves stays below 3 MB', () => {
-    const noise = (seed: number) =>
-      Array.from({ length: 3_600 }, (_, n) => ((n * 7_919 + seed * 104_729) % 100_003) / 7);
     const names = Array.from({ length: 10 }, (_, n) => `group-${n}`);
     const series = names.flatMap((group, n) => [
       ...['scheduled', 'sent', 'acked', 'received', 'bytes_sent', 'dropped'].map((metric) =>

@@ -45,6 +45,38 @@ describe('a run from its beginning to its report', () => {
     expect(response.body).toContain('acked: count');
   });
 
+  it.each([
+    ['html', 'text/html', '<!DOCTYPE html>'],
+    ['csv', 'text/csv', 'time,elapsed_s,stage'],
+    ['hlog', 'text/plain', '#[Histogram log format version 1.3]'],
+    ['md', 'text/markdown', 'validity **valid**'],
+    ['junit', 'application/xml', '<testsuite'],
+    ['json', 'application/json', '"schema"'],
+  ])('has it as %s when asked for', async (format, type, words) => {
+    const response = await scene.get(`/v1/runs/${id}/report?format=${format}`);
+    expect(response.statusCode).toBe(200);
+    expect(response.headers['content-type']).toContain(type);
+    expect(response.body).toContain(words);
+  });
+
+  it('has it as a page for a browser, which may run no script but its own', async () => {
+    const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const response = await scene.get(`/v1/runs/${id}/report`, { accept });
+    expect(response.headers['content-type']).toContain('text/html');
+    expect(response.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(response.headers).toMatchObject({ vary: 'accept', 'x-content-type-options': 'nosniff' });
+    const program = await scene.get(`/v1/runs/${id}/report`, {
+      accept: 'application/json, text/html',
+    });
+    expect(program.headers['content-type']).toContain('application/json');
+  });
+
+  it('refuses a form that there is not, and names those that there are', async () => {
+    const response = await scene.get(`/v1/runs/${id}/report?format=pdf`);
+    expect(response.json()).toMatchObject({ status: 400, code: 'SQ_REQUEST' });
+    expect(response.body).toContain('hlog');
+  });
+
   it('has its thresholds, ledger and agents', async () => {
     const judged = thresholds.parse((await scene.get(`/v1/runs/${id}/thresholds`)).json());
     expect(judged).toMatchObject({ final: true, thresholds: [{ state: 'pass' }] });

@@ -49,7 +49,8 @@ function spaced(text: string): string {
   return text
     .replace(/us$/, 'µs')
     .replaceAll(/(\d)(?=[a-zA-Zµ])/g, '$1\u00A0')
-    .replaceAll(/([hm])(?=\d)/g, '$1\u00A0');
+    .replaceAll(/([hm])(?=\d)/g, '$1\u00A0')
+    .replaceAll(/m(?![a-zA-Z])/g, 'min');
 }
 
 function rounded(value: number): number {

@@ -44,6 +44,29 @@ const SENTENCES: readonly (readonly [pattern: RegExp, chinese: string])[] = [
     '对账 $1 不成立：$2；比第一项多 $3$4',
   ],
   [/^the balance (.*) is inconclusive: (.*)$/s, '对账 $1 无法判定：$2'],
+  [
+    /^the generator itself was late by up to (\S+) \(agent (.*)\) where threshold "(.*)" did not hold \((.*)\): this failure is explained by it, wholly or in part$/s,
+    '阈值“$3”不成立时（$4），发生器自身最多滞后 $1（代理 $2）：此失败全部或部分由此造成',
+  ],
+  [
+    /^nothing was tested with (.*): none of its clients could connect(.*)$/s,
+    '$1 什么也没有测到：没有一个客户端连接成功$2',
+  ],
+  [
+    /^nothing was tested with (.*): none of its messages was published(.*)$/s,
+    '$1 什么也没有测到：没有一条消息发布成功$2',
+  ],
+  [
+    /^nothing was tested with (.*): none of its subscriptions was granted(.*)$/s,
+    '$1 什么也没有测到：没有一个订阅获准$2',
+  ],
+  [
+    /^(.* → .*): ([\d,]+) of ([\d,]+) messages? lost at QoS (\d)(.*)$/s,
+    '$1：QoS $4 的 $3 条消息丢失 $2 条$5',
+  ],
+  [/^(.* → .*): ([\d,]+) messages? duplicated at QoS 2(.*)$/s, '$1：QoS 2 的消息重复 $2 条$3'],
+  [/^(.* → .*): ([\d,]+) messages? corrupted(.*)$/s, '$1：$2 条消息损坏$3'],
+  [/^Probe (.*): (\d+) of (\d+) readings failed: (.*)\.$/s, '探针 $1：$3 次读数中 $2 次失败：$4。'],
   [/^and (\d+) more reasons$/, '还有 $1 条原因'],
   [/^the run ended as (\w+)$/, '运行以 $1 结束'],
 ];

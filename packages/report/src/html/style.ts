@@ -63,7 +63,7 @@ figcaption{line-height:1.35}.unit,.remark{color:var(--quiet);font-size:.85rem}.r
 .sample{width:28px;height:8px;flex:none}
 .sample path,.line{fill:none;stroke-width:2;stroke:currentColor;stroke-linejoin:round}
 .line{vector-effect:non-scaling-stroke;stroke-width:1.6;stroke-linecap:round}
-.dot{stroke-width:5}
+.dot{stroke-width:5}.spread{fill:currentColor;fill-opacity:.28}
 .bar{fill:currentColor}
 .c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}.c4{color:var(--c4)}.c5{color:var(--c5)}
 .frame{display:grid;grid-template-columns:4.6rem 1fr;grid-template-rows:13rem 1.5rem}
@@ -84,8 +84,8 @@ figcaption{line-height:1.35}.unit,.remark{color:var(--quiet);font-size:.85rem}.r
 @media (max-width:30rem){body{font-size:15px}.word{font-size:1.9rem}.frame{grid-template-columns:4rem 1fr;grid-template-rows:11rem 1.5rem}th,td{padding:.3rem .5rem}}
 @media print{:root{--bg:#fff;--card:#fff;--text:#000;--quiet:#333;--line:#bbb;--link:#000;--good:#04512a;--good-bg:#fff;--bad:#8a0f14;--bad-bg:#fff;--odd:#5e3900;--odd-bg:#fff;--mild:#333;--mild-bg:#fff;
 --c0:#0b62c4;--c1:#b34700;--c2:#0a7a4b;--c3:#8a2fa3;--c4:#6b5b00;--c5:#b01657;--band:#eee;--hatch:#ccc}
-@page{margin:14mm}body{font-size:10pt}.languages,.skip,.read,.cursor,.data summary,details.data:not([open]){display:none!important}
+@page{margin:14mm}body{font-size:10pt}.languages,.skip,.read,.cursor,.data summary,details:not([open]){display:none!important}
 header,main,footer{padding-left:0;padding-right:0;max-width:none}.verdict{border:1.5pt solid;border-left-width:6pt}.badge{border:.5pt solid}
-.chart,tr,.verdict{break-inside:avoid}h2{break-after:avoid}.wide{overflow:visible}table{font-size:8pt}th,td{padding:.15rem .35rem}.n,.numbers td,.numbers th,thead th,.side{white-space:normal}
+.chart,tr,.verdict{break-inside:avoid}h2{break-after:avoid}.wide{overflow:visible}table{font-size:7.5pt}th,td{padding:.12rem .25rem}td code,.side{overflow-wrap:anywhere}.n,.numbers td,.numbers th,thead th,.side{white-space:normal}.badge{font-size:1em;padding:0 .2rem}
 pre{max-height:none;white-space:pre-wrap;overflow-wrap:anywhere}.grid-of-charts{grid-template-columns:1fr 1fr}.frame{grid-template-rows:9rem 1.4rem;grid-template-columns:4rem 1fr}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;

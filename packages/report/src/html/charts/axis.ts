@@ -10,6 +10,8 @@ export interface Axis {
 /** Ratio of the highest to the lowest positive value from which a time axis is logarithmic. */
 const LOG_RATIO = 100;
 const WANTED_TICKS = 4;
+/** Above the highest mark, so that a curve that lies on it is seen. */
+const HEADROOM = 0.04;
 /** Of wider axes every second or third power of ten has a tick. */
 const MAX_LOG_TICKS = 6;
 const US_A_SECOND = 1_000_000;
@@ -29,7 +31,7 @@ export function linearAxis(low: number, high: number): Axis {
   const first = Math.floor(from / step);
   const last = Math.max(first + 1, Math.ceil(high / step));
   const ticks = Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
-  const [bottom, top] = [first * step, last * step];
+  const [bottom, top] = [first * step, (last + (last - first) * HEADROOM) * step];
   return { at: (value) => (value - bottom) / (top - bottom), ticks, logarithmic: false };
 }
 
@@ -40,8 +42,8 @@ export function logAxis(low: number, high: number): Axis {
   const every = Math.ceil((top - bottom) / MAX_LOG_TICKS);
   const ticks: number[] = [];
   for (let power = bottom; power <= top; power += every) ticks.push(10 ** power);
-  const at = (value: number) =>
-    (Math.log10(Math.max(value, 10 ** bottom)) - bottom) / (top - bottom);
+  const span = (top - bottom) * (1 + HEADROOM);
+  const at = (value: number) => (Math.log10(Math.max(value, 10 ** bottom)) - bottom) / span;
   return { at, ticks, logarithmic: true };
 }
 

@@ -124,7 +124,17 @@ export function chooseCharts(report: Report): Chosen {
   );
   const probes = probeCharts(report, book);
   const generator = topicCharts(GENERATOR, own, book);
-  return { load, balance, probes, generator, leftOut: book.leftOut };
+  return {
+    load,
+    balance: balance.map(sparse),
+    probes: probes.map(sparse),
+    generator,
+    leftOut: book.leftOut,
+  };
+}
+
+function sparse(chart: TimeChart): TimeChart {
+  return { ...chart, sparse: true };
 }
 
 function topicCharts(topic: Topic, series: readonly Series[], book: ChartBook): TimeChart[] {

@@ -20,6 +20,7 @@ interface Legend {
   readonly name: string;
   /** Path of the curve in a square of 1000 × 1000, y downwards. */
   readonly path: string;
+  readonly band?: string;
   readonly dots?: string;
 }
 
@@ -41,6 +42,8 @@ export interface ChartFrame {
 
 /** Size of the drawing in its own units; the page stretches it. */
 export const SIZE = 1_000;
+/** A narrower stage has no room for its name. */
+const NARROW = 0.06;
 
 /**
  * A chart: curves in an SVG that stretches to its place, with words and numbers in HTML around it, so
@@ -70,14 +73,18 @@ function drawing({ x, y, bands, curves, kind }: ChartFrame): Html {
 ${bands.map(({ from, to, warmup }, at) => html`<rect class="band${at % 2}${warmup ? ' warm' : ''}" x="${place(from)}" y="0" width="${place(Math.max(0, to - from))}" height="1000"/>`)}${y.map(({ at }) => html`<path class="grid" d="M0 ${place(1 - at)}H1000"/>`)}${x.map(({ at }) => html`<path class="grid" d="M${place(at)} 0V1000"/>`)}${bands.filter(({ from }) => from > 0).map(({ from }) => html`<path class="mark" d="M${place(from)} 0V1000"/>`)}${curves.map((curve, at) => drawCurve(curve, at, kind))}</svg>`;
 }
 
-function drawCurve({ path, dots = '' }: Legend, at: number, kind: ChartFrame['kind']): Html {
+function drawCurve(
+  { path, band = '', dots = '' }: Legend,
+  at: number,
+  kind: ChartFrame['kind'],
+): Html {
   if (kind === 'bars') return html`<path class="bar c${at}" d="${path}"/>`;
   const dash = dashOf(at) === '' ? NOTHING : html` stroke-dasharray="${dashOf(at)}"`;
-  return html`<path class="line c${at}"${dash} d="${path}"/>${when(dots !== '', () => html`<path class="line dot c${at}" d="${dots}"/>`)}`;
+  return html`${when(band !== '', () => html`<path class="spread c${at}" d="${band}"/>`)}<path class="line c${at}"${dash} d="${path}"/>${when(dots !== '', () => html`<path class="line dot c${at}" d="${dots}"/>`)}`;
 }
 
 function bandNames({ bands }: ChartFrame): Html {
-  return html`<div class="bands" aria-hidden="true">${bands.map(({ from, to, name }) => html`<span style="left:${percent(from)};width:${percent(Math.max(0, to - from))}">${said(name)}</span>`)}</div>`;
+  return html`<div class="bands" aria-hidden="true">${bands.filter(({ from, to }) => to - from >= NARROW).map(({ from, to, name }) => html`<span style="left:${percent(from)};width:${percent(Math.max(0, to - from))}">${said(name)}</span>`)}</div>`;
 }
 
 /** The label at either end stays within the plot. */

@@ -8,38 +8,74 @@ export interface Places {
 }
 
 export interface Drawn {
+  /** Through the highest value of each column. */
   readonly path: string;
+  /** From there down to the lowest; empty where they are the same. */
+  readonly band: string;
   /** What stands alone between gaps, drawn bolder. */
   readonly dots: string;
 }
 
 /**
- * A line through the lowest and highest value of each column, in turns that keep it short. It has
- * gaps where nothing was measured; a single column between gaps is a dot.
+ * A line with gaps where nothing was measured; a single column between gaps is a dot. Columns that are
+ * at most `bridged` apart belong together.
  */
-export function linePath(columns: readonly Column[], { x, y }: Places): Drawn {
-  let path = '';
-  let dots = '';
-  let open = false;
-  let last = 0;
+export function linePath(columns: readonly Column[], places: Places, bridged = 1): Drawn {
+  const drawn = { path: '', band: '', dots: '' };
+  for (const part of unbroken(columns, bridged)) {
+    const { highs, lows } = edges(part, places);
+    if (part.length === 1) {
+      drawn.dots += `M${highs[0] ?? ''}h0M${lows[0] ?? ''}h0`;
+      continue;
+    }
+    drawn.path += `M${highs.join('L')}`;
+    if (part.some(({ low, high }) => low !== high)) {
+      drawn.band += `M${highs.join('L')}L${lows.toReversed().join('L')}Z`;
+    }
+  }
+  return drawn;
+}
+
+interface Place {
+  readonly at: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+function unbroken(columns: readonly Column[], bridged: number): Place[][] {
+  const parts: Place[][] = [];
+  let open: Place[] = [];
   columns.forEach((column, at) => {
-    if (column === null) {
-      open = false;
-      return;
+    if (column === null) return;
+    const place = { at, low: column[0], high: column[1] };
+    const last = open.at(-1);
+    if (last === undefined || at - last.at > bridged) {
+      open = [place];
+      parts.push(open);
+    } else {
+      open.push(place);
     }
-    const [low, high] = column;
-    const near = Math.abs(last - low) <= Math.abs(last - high) ? low : high;
-    const far = near === low ? high : low;
-    const across = unit(x(at));
-    path += `${open ? 'L' : 'M'}${across} ${unit(1 - y(near))}`;
-    if (far !== near) path += `V${unit(1 - y(far))}`;
-    if (!open && (columns[at + 1] ?? null) === null) {
-      dots += `M${across} ${unit(1 - y(low))}h0M${across} ${unit(1 - y(high))}h0`;
-    }
-    last = far;
-    open = true;
   });
-  return { path, dots };
+  return parts;
+}
+
+/** Readings that were left out before a curve that is read now and then has a gap. */
+const MISSED_READINGS = 2;
+
+/** How far apart the columns of a curve may be that is read now and then, as probes are. */
+export function usualGap(columns: readonly Column[]): number {
+  const read = columns.flatMap((column, at) => (column === null ? [] : [at]));
+  const gaps = read.slice(1).map((at, place) => at - (read[place] ?? at));
+  const usual = gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 1;
+  return usual * (1 + MISSED_READINGS);
+}
+
+function edges(part: readonly Place[], { x, y }: Places) {
+  const point = (at: number, value: number) => `${unit(x(at))} ${unit(1 - y(value))}`;
+  return {
+    highs: part.map(({ at, high }) => point(at, high)),
+    lows: part.map(({ at, low }) => point(at, low)),
+  };
 }
 
 /** A line through points. */

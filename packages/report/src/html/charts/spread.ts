@@ -31,7 +31,7 @@ export function percentileChart(id: string, metric: string, all: readonly Distri
     remarks: [say('logScale')],
     x: MARKS.filter((mark) => -Math.log10(1 - mark / 100) <= depth + 0.001).map((mark) => ({
       at: x(mark / 100),
-      text: mark === 0 ? '0' : `p${mark}`,
+      text: mark === 0 ? '' : `p${mark}`,
     })),
     y: y.ticks.map((us) => ({ at: y.at(us), text: short(us, 'us') })),
     bands: [],

@@ -5,7 +5,7 @@ import { both, type Both, say } from '../words.ts';
 import { timeAxis, valueAxis } from './axis.ts';
 import { type Column, columnsFor, envelope } from './columns.ts';
 import { chartFrame, type Tick } from './frame.ts';
-import { linePath } from './path.ts';
+import { linePath, usualGap } from './path.ts';
 
 export interface Curve {
   readonly name: string;
@@ -17,6 +17,8 @@ export interface TimeChart {
   readonly title: Html;
   readonly unit: Unit;
   readonly curves: readonly Curve[];
+  /** Read every few seconds, and meant to be seen as one line all the same. */
+  readonly sparse?: boolean;
 }
 
 const UNIT_NAMES: Readonly<Record<Unit, Both>> = {
@@ -67,7 +69,7 @@ export function timeChart(chart: TimeChart, { timeline, stages }: Report): Html 
     })),
     curves: drawn.map((one) => ({
       name: one.name,
-      ...linePath(one.columns, { x: across, y: y.at }),
+      ...linePath(one.columns, { x: across, y: y.at }, chart.sparse ? usualGap(one.columns) : 1),
     })),
     kind: 'lines',
     readout: {
@@ -107,7 +109,7 @@ function remarksOf(options: {
     ...(logarithmic ? [say('logScale')] : []),
     ...(steps > 1
       ? [
-          html`${say('columnOf')}: ${duration(columnUs)}, ${both(['lowest to highest', '最低至最高'])}`,
+          html`${say('columnOf')}: ${duration(columnUs)}, ${both(['line: highest, band: down to the lowest', '线为最高，色带至最低'])}`,
         ]
       : []),
   ];

@@ -75,4 +75,4 @@ ${HATCH}
 }
 
 /** Pattern of warm-up stages, for all charts. */
-const HATCH = html`<svg class="defs" aria-hidden="true" width="0" height="0"><defs><pattern id="hatch" width="12" height="12" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch" width="4" height="12"/></pattern></defs></svg>`;
+const HATCH = html`<svg class="defs" aria-hidden="true" width="0" height="0"><defs><pattern id="hatch" width="24" height="24" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch" width="5" height="24"/></pattern></defs></svg>`;

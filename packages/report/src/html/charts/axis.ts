@@ -10,8 +10,8 @@ export interface Axis {
 /** Ratio of the highest to the lowest positive value from which a time axis is logarithmic. */
 const LOG_RATIO = 100;
 const WANTED_TICKS = 4;
-/** Above the highest mark, so that a curve that lies on it is seen. */
-const HEADROOM = 0.04;
+/** Above the highest mark: room for the names of stages, over a curve that lies on the mark. */
+const HEADROOM = 0.1;
 /** Of wider axes every second or third power of ten has a tick. */
 const MAX_LOG_TICKS = 6;
 const US_A_SECOND = 1_000_000;

@@ -5,6 +5,7 @@ import type { RocketmqActions } from './rocketmq-program.ts';
 import type { HostActions } from './host-program.ts';
 import type { Actions } from './program.ts';
 import type { RemoteActions } from './remote-program.ts';
+import type { SinkActions } from './sink-program.ts';
 
 /** Takes the exit code of a command that has one of its own. */
 export type ExitWith = (code: number) => void;
@@ -97,8 +98,12 @@ function remoteActions({ terminal }: RunScene, exitWith: ExitWith): RemoteAction
 function hostActions(
   { terminal }: RunScene,
   exitWith: ExitWith,
-): HostActions & Pick<Actions, 'agent' | 'broker'> {
+): HostActions & SinkActions & Pick<Actions, 'agent' | 'broker'> {
   return {
+    sinkWebhook: async (options) => {
+      const { sinkWebhookCommand } = await import('./commands/sink-webhook.ts');
+      await sinkWebhookCommand(options, terminal);
+    },
     doctor: async (plan, options) => {
       const { doctorCommand } = await import('./commands/doctor.ts');
       exitWith(await doctorCommand(plan, options, terminal));

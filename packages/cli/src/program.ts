@@ -3,6 +3,7 @@ import { addBench, type BenchActions } from './bench-program.ts';
 import { addDoctor, type HostActions } from './host-program.ts';
 import { addImport, type ImportActions } from './import-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
+import { addSink, type SinkActions } from './sink-program.ts';
 import { addRocketmq, type RocketmqActions } from './rocketmq-program.ts';
 import { agentCount, apiOption, tokenOption, workerCount } from './shared-options.ts';
 import type { AgentCommandOptions } from './commands/agent.ts';
@@ -24,6 +25,7 @@ export interface Actions
     HostActions,
     BenchActions,
     ImportActions,
+    SinkActions,
     RocketmqActions {
   run(plan: string, options: RunCommandOptions): Promise<void>;
   check(plan: string, options: CheckOptions): Promise<void>;
@@ -53,6 +55,7 @@ export function buildProgram(version: string, actions: Actions): Command {
   addBench(program, actions);
   addRocketmq(program, actions);
   addImport(program, actions);
+  addSink(program, actions);
   addDoctor(program, actions);
   addRemoteCommands(program, actions);
   program
@@ -215,7 +218,12 @@ function addAgent(program: Command, actions: Actions): void {
     .addOption(tokenOption())
     .option('--token-file <file>', 'a file that holds the join token')
     .option('--id <id>', 'name in the fleet (default: host and process id)')
-    .option('--workers <n>', 'worker processes (default: one a core)', workerCount)
+    .addOption(
+      new Option('--workers <n>', 'worker processes (default: one a core)')
+        .argParser(workerCount)
+        .conflicts('observe'),
+    )
+    .option('--observe', 'make no load: only tell how this host (of a broker, a sink) fares')
     .option('--label <key=value>', 'a label that plans can ask for (can be repeated)', keyValue)
     .option(
       '--metrics-listen <host:port>',
@@ -338,4 +346,5 @@ Examples:
   SQUALL_TOKEN=secret squall agent --controller ws://127.0.0.1:7000
   squall agent --controller ws://127.0.0.1:7000 --token-file /run/secrets/squall --id rack-7 --workers 8
   squall agent --controller ws://127.0.0.1:4747 --metrics-listen 127.0.0.1:9464
+  squall agent --controller ws://192.0.2.1:7000 --observe --id broker-1    on the broker's machine
 `;

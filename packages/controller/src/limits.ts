@@ -17,6 +17,8 @@ export const MAX_LINK_BACKLOG_BYTES = 64 * 1024 * 1024;
 
 /** Interval that agents are asked to send heartbeats at. */
 export const HEARTBEAT_US = 1_000_000;
+/** What an agent said of its host, every five seconds, holds so long. */
+export const HOST_STALE_US = 16_000_000;
 
 /** How long a silent or cut-off agent is remembered while it serves no run. */
 export const IDLE_GRACE_US = 15_000_000;

@@ -10,9 +10,17 @@ import { NginxProbe } from './http/nginx.ts';
 import type { Probe } from './probe.ts';
 import { MysqlProbe } from './sql/mysql.ts';
 import { PostgresProbe } from './sql/postgres.ts';
+import { HostProbe, type HostReader } from './host/host-probe.ts';
+import { type HookScene, webhookProbe } from './webhook/webhook-probe.ts';
+
+/** What of the run some probes need. */
+export interface ProbeScene {
+  readonly hook: HookScene;
+  readonly hosts: HostReader;
+}
 
 /** The probe of a source whose secrets are filled in. It connects with its first reading. */
-export function openProbe(source: ProbeSource): Probe {
+export function openProbe(source: ProbeSource, scene: ProbeScene): Probe {
   switch (source.type) {
     case 'mysql':
       return new MysqlProbe(source);
@@ -36,5 +44,9 @@ export function openProbe(source: ProbeSource): Probe {
       return new RabbitmqProbe(source.url);
     case 'rocketmq':
       return new RocketmqProbe(source);
+    case 'webhook':
+      return webhookProbe(source, scene.hook);
+    case 'host':
+      return new HostProbe(source, scene.hosts);
   }
 }

@@ -8,6 +8,7 @@ import { SquallError } from '@squall/core/errors';
 import { AgentRun, type Assign, type RunOrder } from './agent-run.ts';
 import { ClockKeeper } from './clock-keeper.ts';
 import { gatherFacts } from './facts.ts';
+import { HostFigures } from '../host/host-figures.ts';
 import { Health } from './health.ts';
 import { type AgentLimits, LIMITS } from './limits.ts';
 import { type Hello, Link, type LinkListener, type Rejected, type Welcome } from './link.ts';
@@ -18,6 +19,7 @@ import {
   type AgentStatus,
   SILENT,
 } from './options.ts';
+import { monotonicUs } from './monotonic.ts';
 import { WORKER_ENTRY } from './worker-pool.ts';
 
 /**
@@ -39,6 +41,7 @@ class Agent implements AgentHandle, LinkListener {
   readonly #link: Link;
   readonly #clock: ClockKeeper;
   readonly #health = new Health();
+  readonly #host = new HostFigures();
   #id: string;
   #run: AgentRun | null = null;
   #lastHealth: AgentHealth | null = null;
@@ -178,7 +181,7 @@ class Agent implements AgentHandle, LinkListener {
       return;
     }
     if (before?.id.run === run && before.id.epoch === epoch) return;
-    const reason = this.#stopping ? 'it is leaving' : before && `it is in run ${before.id.run}`;
+    const reason = this.#whyNot(before);
     if (reason !== null) {
       const reasons = [`it takes no other run: ${reason}`];
       this.#link.send({ type: 'refused', run, epoch, reasons });
@@ -191,6 +194,12 @@ class Agent implements AgentHandle, LinkListener {
       if (!(error instanceof SquallError)) throw error;
       this.#link.send({ type: 'refused', run, epoch, reasons: [error.message] });
     }
+  }
+
+  #whyNot(before: AgentRun | null): string | null {
+    if (this.#options.observe === true) return 'it only observes its host';
+    if (this.#stopping) return 'it is leaving';
+    return before && `it is in run ${before.id.run}`;
   }
 
   /** @throws SquallError for an assignment that nobody could carry out. */
@@ -227,7 +236,8 @@ class Agent implements AgentHandle, LinkListener {
       outboxFrames: run?.outboxFrames ?? 0,
     });
     this.#lastHealth = health;
-    this.#link.send({ type: 'heartbeat', health });
+    const host = this.#host.sample(monotonicUs());
+    this.#link.send({ type: 'heartbeat', health, ...(host === null ? {} : { host }) });
   }
 
   /** The link is down: how long may the controller stay away? */

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
 import type { AgentFacts } from '@squall/core/control';
 import { SquallError } from '@squall/core/errors';
 import { descriptorsOf, portsOf } from '../host/carry.ts';
+import { clockDomain } from '../host/clock-domain.ts';
 import { readHost } from '../host/host-reading.ts';
 import { LIMITS } from './limits.ts';
 import type { AgentOptions } from './options.ts';
@@ -18,7 +19,7 @@ const MAX_ID_LENGTH = 100;
  * @throws SquallError SQ_USAGE for an id or a number of workers that cannot be.
  */
 export function gatherFacts(
-  options: Pick<AgentOptions, 'id' | 'workers' | 'labels'>,
+  options: Pick<AgentOptions, 'id' | 'workers' | 'labels' | 'observe'>,
   proc = PROC,
 ): AgentFacts {
   const cores = availableParallelism();
@@ -38,8 +39,9 @@ export function gatherFacts(
       descriptorLimit - Math.max(usedDescriptors(proc), LIMITS.workerDescriptors),
     ),
     ports: portsOf(host),
-    clockDomain: readClockDomain(proc),
+    clockDomain: clockDomain(proc),
     labels: { ...options.labels },
+    ...(options.observe === true ? { observes: true as const } : {}),
   };
 }
 
@@ -67,28 +69,5 @@ function usedDescriptors(proc: string): number {
     return readdirSync(`${proc}/self/fd`).length;
   } catch {
     return 0;
-  }
-}
-
-/** Boot id and time namespace: processes with the same pair read one monotonic clock. */
-function readClockDomain(proc: string): string {
-  const boot = readText(`${proc}/sys/kernel/random/boot_id`)?.trim();
-  if (boot === undefined) return `host ${hostname()}`;
-  return `${boot} ${readLink(`${proc}/self/ns/time`) ?? 'time:[none]'}`;
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-function readLink(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
   }
 }

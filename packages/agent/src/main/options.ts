@@ -12,6 +12,8 @@ export interface AgentOptions {
   /** Worker processes, the agent's weight in the split. Default: one a core. */
   readonly workers?: number;
   readonly labels?: Readonly<Record<string, string>>;
+  /** Makes no load and takes no share of a plan: it only tells how its host fares. */
+  readonly observe?: boolean;
   readonly logger?: AgentLogger;
   /**
    * What to do when the controller stayed away too long (in a run: past the plan's

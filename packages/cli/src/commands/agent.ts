@@ -12,6 +12,8 @@ export interface AgentCommandOptions {
   readonly tokenFile?: string;
   readonly id?: string;
   readonly workers?: number;
+  /** It only tells how its host fares. */
+  readonly observe?: boolean;
   readonly label?: Readonly<Record<string, string>>;
   /** Where the agent tells Prometheus of its health. */
   readonly metricsListen?: HostAndPort;
@@ -32,6 +34,7 @@ export async function agentCommand(
     token: joinToken(options) ?? '',
     ...(options.id === undefined ? {} : { id: options.id }),
     ...(options.workers === undefined ? {} : { workers: options.workers }),
+    ...(options.observe === true ? { observe: true, workers: 1 } : {}),
     labels: options.label ?? {},
     whenControllerIsGone: isChild ? 'exit' : 'wait',
     logger: {

@@ -204,7 +204,7 @@ export async function agentsCommand(options: AgentsOptions, terminal: Terminal):
   const rows = agents.map((agent) => [
     agent.id,
     agent.host,
-    String(agent.workers),
+    agent.observes ? 'observes' : String(agent.workers),
     agent.version,
     agent.clock === null ? '–' : `± ${formatDuration(Math.round(agent.clock.boundUs))}`,
     agent.connected ? (agent.run ?? 'idle') : `cut off, ${agent.run ?? 'idle'}`,

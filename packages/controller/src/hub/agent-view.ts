@@ -1,4 +1,4 @@
-import type { AgentFacts, AgentHealth } from '@squall/core/control';
+import type { AgentFacts, AgentHealth, HostFigures } from '@squall/core/control';
 import type { AgentSession, ClockEstimate } from './session.ts';
 
 /** An agent as the outside sees it. */
@@ -11,6 +11,8 @@ export interface AgentView {
   readonly run: string | null;
   readonly clock: ClockEstimate | null;
   readonly health: AgentHealth | null;
+  /** How its host fares, by the names of a probe of type host. */
+  readonly host: HostFigures | null;
 }
 
 export function viewOf(session: AgentSession): AgentView {
@@ -21,5 +23,6 @@ export function viewOf(session: AgentSession): AgentView {
     run: session.run,
     clock: session.clock,
     health: session.health,
+    host: session.hostFigures,
   };
 }

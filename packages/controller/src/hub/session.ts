@@ -1,5 +1,17 @@
-import type { AgentFacts, AgentHealth, FromAgent, FromController } from '@squall/core/control';
-import { HEARTBEAT_US, IDLE_GRACE_US, SILENCE_WARNING_US, STALL_US } from '../limits.ts';
+import type {
+  AgentFacts,
+  AgentHealth,
+  FromAgent,
+  FromController,
+  HostFigures,
+} from '@squall/core/control';
+import {
+  HEARTBEAT_US,
+  HOST_STALE_US,
+  IDLE_GRACE_US,
+  SILENCE_WARNING_US,
+  STALL_US,
+} from '../limits.ts';
 import type { TimeSource } from '../time-source.ts';
 import type { Link } from './link.ts';
 
@@ -33,7 +45,8 @@ export interface ReservationListener {
   /** Nothing was heard for a while, though the link stands. */
   silent(session: AgentSession): void;
   lost(session: AgentSession, reason: string): void;
-  health(session: AgentSession, health: AgentHealth): void;
+  /** `host`: how its host fares, where that was said. */
+  health(session: AgentSession, health: AgentHealth, host?: HostFigures): void;
   warning(text: string): void;
 }
 
@@ -60,6 +73,7 @@ export class AgentSession {
   #link: Link | null = null;
   #clock: ClockEstimate | null = null;
   #health: AgentHealth | null = null;
+  #host: { readonly figures: HostFigures; readonly atUs: number } | null = null;
   #reservation: Reservation | null = null;
   #lastHeardUs: number;
   #silenceTold = false;
@@ -84,6 +98,13 @@ export class AgentSession {
 
   get health(): AgentHealth | null {
     return this.#health;
+  }
+
+  /** How its host fares; null: it never said, or not lately. */
+  get hostFigures(): HostFigures | null {
+    const host = this.#host;
+    if (host === null || !this.connected) return null;
+    return this.#time.monotonicUs() - host.atUs <= HOST_STALE_US ? host.figures : null;
   }
 
   get run(): string | null {
@@ -193,8 +214,7 @@ export class AgentSession {
         this.#owner.changed();
         return;
       case 'heartbeat':
-        this.#health = message.health;
-        this.#reservation?.listener.health(this, message.health);
+        this.#beat(message);
         return;
       case 'ready':
       case 'refused':
@@ -206,6 +226,12 @@ export class AgentSession {
         // What still arrives about a run that is over is late, not wrong.
         if (this.serves(message)) this.#reservation?.listener.message(this, message);
     }
+  }
+
+  #beat({ health, host }: Extract<FromAgent, { type: 'heartbeat' }>): void {
+    this.#health = health;
+    if (host !== undefined) this.#host = { figures: host, atUs: this.#time.monotonicUs() };
+    this.#reservation?.listener.health(this, health, host);
   }
 
   #linkClosed(link: Link): void {

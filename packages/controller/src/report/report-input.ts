@@ -102,6 +102,9 @@ function agentRecord(agent: RunAgent, zeroUs: number, measured: Measurements | n
     cpuSeconds: agent.finished?.cpuSeconds ?? agent.cpuSeconds,
     rssBytesMax: agent.finished?.rssBytesMax ?? agent.rssBytesMax,
     loopDelayP99Us: agent.loopDelayP99Us,
+    clockDomain: facts.clockDomain,
+    hostFigures: agent.hostRecord.summary(),
+    hostPoints: agent.hostRecord.points(zeroUs),
   };
 }
 

@@ -426,6 +426,8 @@ export const agents = z.object({
           outboxFrames: count,
         })
         .nullable(),
+      observes: z.boolean().describe('it makes no load and only tells how its host fares'),
+      hostFigures: z.record(text, z.number()).nullable().describe('as of a probe of type `host`'),
     }),
   ),
 });

@@ -45,7 +45,7 @@ export function planView(record: PlanRecord): z.infer<typeof plan> {
 }
 
 export function agentView(view: AgentView): z.infer<typeof agents>['agents'][number] {
-  const { host, pid, version, cores, workers, memoryBytes, labels } = view.facts;
+  const { host, pid, version, cores, workers, memoryBytes, labels, observes } = view.facts;
   return {
     host,
     pid,
@@ -59,6 +59,8 @@ export function agentView(view: AgentView): z.infer<typeof agents>['agents'][num
     run: view.run,
     clock: view.clock && clockOf(view.clock),
     health: view.health,
+    observes: observes === true,
+    hostFigures: view.host,
   };
 }
 

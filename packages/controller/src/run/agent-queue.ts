@@ -7,7 +7,10 @@ export interface Candidate {
   readonly idle: boolean;
   /** Null: not measured yet. */
   readonly clock: object | null;
-  readonly facts: { readonly labels: Readonly<Record<string, string>> };
+  readonly facts: {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly observes?: true | undefined;
+  };
 }
 
 /** What a run asks for. */
@@ -76,6 +79,7 @@ function picked<Agent extends Candidate>(wish: AgentWish, free: ReadonlySet<Agen
 }
 
 function fits(agent: Candidate, { labels }: AgentWish): boolean {
+  if (agent.facts.observes === true) return false;
   // Without a clock estimate an agent could not start at T.
   if (!agent.connected || agent.clock === null) return false;
   return Object.entries(labels).every(([key, value]) => agent.facts.labels[key] === value);

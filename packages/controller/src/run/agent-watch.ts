@@ -1,4 +1,4 @@
-import type { AgentHealth } from '@squall/core/control';
+import type { AgentHealth, HostFigures } from '@squall/core/control';
 import type { Plan } from '@squall/core/plan';
 import type { AgentSession, ReservationListener, RunMessage } from '../hub/session.ts';
 import type { TimeSource } from '../time-source.ts';
@@ -61,8 +61,10 @@ export class AgentWatch implements ReservationListener {
     this.#scene.voice.warn(`nothing has been heard from agent ${session.id} for a while`);
   }
 
-  health(session: AgentSession, health: AgentHealth): void {
-    this.#of(session)?.takeHealth(health);
+  health(session: AgentSession, health: AgentHealth, host?: HostFigures): void {
+    const agent = this.#of(session);
+    agent?.takeHealth(health);
+    if (host !== undefined) agent?.hostRecord.take(host, this.#scene.time.monotonicUs());
     this.#scene.waiter.poke();
   }
 

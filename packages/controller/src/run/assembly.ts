@@ -96,7 +96,7 @@ function troubleOf(agent: RunAgent, readyUs: number): string[] {
 function tooFew({ queue, hub, timing }: AssemblyScene, wish: AgentWish): string {
   return (
     `the plan needs ${wantedText(wish)}, but ${queue.fitting(wish).length} of ` +
-    `${hub.sessions().length} known agents fit within ${seconds(timing.agentsUs)}`
+    `${hub.sessions().filter(({ facts }) => facts.observes !== true).length} known agents fit within ${seconds(timing.agentsUs)}`
   );
 }
 

@@ -2,6 +2,7 @@ import type { AgentHealth } from '@squall/core/control';
 import type { AgentShare } from '@squall/core/partition';
 import type { AgentSession, RunMessage } from '../hub/session.ts';
 import type { SavedAgent } from './checkpoint/saved-run.ts';
+import { HostRecord } from './host-record.ts';
 import type { AgentRunState } from './run-handle.ts';
 
 /** An agent is new in each run and starts it once; a restart within a run would be epoch 2. */
@@ -30,6 +31,8 @@ export class RunAgent {
   cpuSeconds: number | null = null;
   rssBytesMax: number | null = null;
   loopDelayP99Us: number | null = null;
+  /** Not in checkpoints: after a restart of the controller it counts from there. */
+  readonly hostRecord = new HostRecord();
 
   constructor(session: AgentSession, share: AgentShare, epoch: number = FIRST_EPOCH) {
     this.session = session;

@@ -23,6 +23,7 @@ import { type Feed, feed } from './feed.ts';
 import { type FrameWay, openWay, wayBack, type WayScene } from './frame-way.ts';
 import { type Load, type LoadScene, newLoad, restoreLoad } from './load.ts';
 import { progressOf } from './progress.ts';
+import { outsideOf } from './probes/outside.ts';
 import { RunProbes } from './probes/run-probes.ts';
 import { Roster } from './roster.ts';
 import { agentViewIn, figuresOf, type RunAgentView, type RunFigures } from './run-figures.ts';
@@ -68,6 +69,7 @@ export class Run implements RunHandle {
         secrets: parts.options.secrets ?? {},
         waiter: this.#waiter,
         warning: (text) => this.#voice.warn(text),
+        outside: outsideOf({ ...parts, run: id.full, roster: () => this.#roster }),
       },
       saved?.probes,
     );

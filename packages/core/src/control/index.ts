@@ -1,6 +1,7 @@
 export {
   type AgentFacts,
   type AgentHealth,
+  type HostFigures,
   agentFacts,
   agentHealth,
   type CleanedGroup,

@@ -51,6 +51,8 @@ export const agentFacts = z.strictObject({
   /** Boot id and time namespace: equal domains share one monotonic clock. */
   clockDomain: z.string().max(256),
   labels: z.record(z.string(), z.string()),
+  /** It only tells how its host fares, and takes no share of any plan. */
+  observes: z.literal(true).optional(),
 });
 export type AgentFacts = z.infer<typeof agentFacts>;
 
@@ -62,6 +64,10 @@ export const agentHealth = z.strictObject({
   outboxFrames: count,
 });
 export type AgentHealth = z.infer<typeof agentHealth>;
+
+/** How the agent's host fares since the last time it was said, by the names of `HOST` in core/probes. */
+const hostFigures = z.record(z.string().max(64), z.number());
+export type HostFigures = z.infer<typeof hostFigures>;
 
 /** What an agent removed of what the clients of one group left on their brokers. */
 export const cleanedGroup = z.strictObject({
@@ -98,7 +104,12 @@ export const fromAgent = z.discriminatedUnion('type', [
     boundUs: us,
     rttUs: us,
   }),
-  z.strictObject({ type: z.literal('heartbeat'), health: agentHealth }),
+  z.strictObject({
+    type: z.literal('heartbeat'),
+    health: agentHealth,
+    /** Every few heartbeats only: reading it costs time. */
+    host: hostFigures.optional(),
+  }),
   z.strictObject({ type: z.literal('ready'), ...run }),
   z.strictObject({ type: z.literal('refused'), ...run, reasons: z.array(z.string()).min(1) }),
   z.strictObject({

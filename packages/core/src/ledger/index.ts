@@ -1,3 +1,9 @@
+export {
+  ARRIVED_AGAIN,
+  ARRIVED_FIRST,
+  ARRIVED_UNTRACKED,
+  ArrivalBook,
+} from './arrival-book.ts';
 export { LedgerJoin, type LedgerJoinOptions } from './join/ledger-join.ts';
 export { judgeLedger, type LedgerJudgement } from './judgement.ts';
 export {

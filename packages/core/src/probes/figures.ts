@@ -1,4 +1,4 @@
-import type { ProbeSource, PrometheusProbeSource } from '../plan/plan.ts';
+import type { ProbeSource, PrometheusProbeSource } from '../plan/probe-spec.ts';
 import { PRESETS } from './presets.ts';
 import { countsUp, parseSelector } from './selector.ts';
 import {
@@ -60,6 +60,34 @@ const NODE: Readonly<Record<string, FigureInfo>> = {
   disk_written: flow,
 };
 
+/** Those of `node`, and how many segments of TCP had to be sent again. */
+export const HOST: Readonly<Record<string, FigureInfo>> = { ...NODE, tcp_retransmits: share };
+
+const time = { kind: 'gauge', unit: 'seconds' } as const;
+
+/** Times are from the moment that a message was due to its arrival at the hook. */
+const HOOK: Readonly<Record<string, FigureInfo>> = {
+  requests: counter,
+  refused: counter,
+  bytes: { kind: 'counter', unit: 'bytes' },
+  bad_bodies: counter,
+  messages: counter,
+  unique: counter,
+  duplicated: counter,
+  corrupted: counter,
+  foreign: counter,
+  untracked: counter,
+  untimed: counter,
+  lost: gauge,
+  hook_latency_mean: time,
+  hook_latency_p50: time,
+  hook_latency_p90: time,
+  hook_latency_p95: time,
+  hook_latency_p99: time,
+  hook_latency_p999: time,
+  hook_latency_max: time,
+};
+
 /** The figures that a probe of this source has. */
 export function figuresOf(source: ProbeSource): Readonly<Record<string, FigureInfo>> {
   switch (source.type) {
@@ -87,6 +115,10 @@ export function figuresOf(source: ProbeSource): Readonly<Record<string, FigureIn
       return RABBITMQ_FIGURES;
     case 'rocketmq':
       return rocketmqFigures(source);
+    case 'webhook':
+      return HOOK;
+    case 'host':
+      return HOST;
   }
 }
 

@@ -1,5 +1,5 @@
 export { checkProbeThreshold, isProbeLine } from './check-line.ts';
-export { type FigureInfo, type FigureUnit, figuresOf, ONLY_FIGURE } from './figures.ts';
+export { type FigureInfo, type FigureUnit, figuresOf, HOST, ONLY_FIGURE } from './figures.ts';
 export {
   type FigureRecord,
   ProbeBook,

@@ -1,4 +1,4 @@
-import type { ExporterPreset } from '../plan/plan.ts';
+import type { ExporterPreset } from '../plan/probe-spec.ts';
 import type { FigureInfo, FigureUnit } from './figures.ts';
 
 /** How a figure is made of series. */

@@ -6,11 +6,6 @@ const target = (more: object) =>
 
 /** What the language has and this version has not: never ignored, always named. */
 const REFUSED: readonly (readonly [string, unknown, string])[] = [
-  [
-    'a webhook of our own',
-    planOf({ probes: { p: { type: 'webhook', url: 'http://h' } } }),
-    'probes of type webhook are',
-  ],
   ['matrix', planOf({ matrix: { broker: ['a', 'b'] } }), 'matrix is'],
   ['quic', target({ urls: ['quic://h'] }), 'quic:// is'],
   [

@@ -1,21 +1,26 @@
 import { type ProbeSource, type ProbeSpec, probeSecrets, withProbeTexts } from '@squall/core/plan';
-import { type KeptProbe, openProbe, type Probe, ProbeError } from '@squall/probes';
+import { type KeptProbe, openProbe, type Probe, ProbeError, type ProbeScene } from '@squall/probes';
 
 type Secrets = Readonly<Record<string, string>>;
 
 const SECRET = /\{\{\s*env\.([A-Za-z_]\w*)\s*\}\}/g;
 
-/** The probes of a plan. `secrets`: values of `{{env.NAME}}`. */
-export function openProbes(specs: readonly ProbeSpec[], secrets: Secrets): KeptProbe[] {
+interface Scene extends ProbeScene {
+  /** Values of `{{env.NAME}}`. */
+  readonly secrets: Secrets;
+}
+
+/** The probes of a plan. */
+export function openProbes(specs: readonly ProbeSpec[], scene: Scene): KeptProbe[] {
   return specs.map(({ name, source, intervalUs, timeoutUs }) => ({
     name,
-    probe: probeOf(source, secrets),
+    probe: probeOf(source, scene),
     intervalUs,
     timeoutUs,
   }));
 }
 
-function probeOf(source: ProbeSource, secrets: Secrets): Probe {
+function probeOf(source: ProbeSource, { secrets, ...scene }: Scene): Probe {
   const missing = probeSecrets(source).find((name) => secrets[name] === undefined);
   if (missing !== undefined) return new UnknownSecret(missing);
   return openProbe(
@@ -24,6 +29,7 @@ function probeOf(source: ProbeSource, secrets: Secrets): Probe {
       address: (text) => filled(text, secrets, encodeURIComponent),
       secret: (text) => filled(text, secrets, (value) => value),
     }),
+    scene,
   );
 }
 

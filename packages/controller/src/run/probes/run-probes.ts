@@ -9,7 +9,7 @@ import {
   type ProbeReading,
 } from '@squall/core/probes';
 import type { AbortDecision, ThresholdResult } from '@squall/core/thresholds';
-import { ProbeKeeper, type Reading } from '@squall/probes';
+import { ProbeKeeper, type ProbeScene, type Reading } from '@squall/probes';
 import type { TimeSource } from '../../time-source.ts';
 import type { StageRecord } from '../stage-walk.ts';
 import { HURRY, type Waiter } from '../waiter.ts';
@@ -25,6 +25,7 @@ export interface RunProbesScene {
   readonly time: TimeSource;
   readonly waiter: Waiter;
   warning(text: string): void;
+  readonly outside: ProbeScene;
 }
 
 /** What there is of the run once T is known. */
@@ -61,7 +62,7 @@ export class RunProbes {
     [];
 
   constructor(scene: RunProbesScene, saved?: SavedProbes) {
-    const { plan, secrets, time } = scene;
+    const { outside, plan, secrets, time } = scene;
     this.#scene = scene;
     this.#saved = saved;
     this.book = new ProbeBook(
@@ -70,7 +71,7 @@ export class RunProbes {
     );
     this.#judge = new ProbeJudge(plan, saved?.judge);
     this.#keeper = new ProbeKeeper({
-      probes: openProbes(plan.probes, secrets),
+      probes: openProbes(plan.probes, { ...outside, secrets }),
       time,
       listener: {
         reading: (probe, figures) => this.#take(probe, figures),

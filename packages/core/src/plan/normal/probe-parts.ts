@@ -1,6 +1,6 @@
 import { parseSelector } from '../../probes/selector.ts';
 import { nearest } from '../../text/nearest.ts';
-import type { HttpProbeSource, PrometheusProbeSource, RocketmqProbeSource } from '../plan.ts';
+import type { HttpProbeSource, PrometheusProbeSource, RocketmqProbeSource } from '../probe-spec.ts';
 import type { PlanPath } from '../problem.ts';
 import type { ProbeFile } from '../schema/plan-file.ts';
 import { parseTemplate } from '../../template/index.ts';

@@ -1,10 +1,11 @@
 import { isMetricName } from '../../metrics/index.ts';
 import { parseTemplate } from '../../template/index.ts';
-import type { ProbeSource, ProbeSpec } from '../plan.ts';
+import type { ProbeSource, ProbeSpec } from '../probe-spec.ts';
 import type { PlanPath } from '../problem.ts';
 import type { PlanFile, ProbeFile } from '../schema/plan-file.ts';
 import type { NormalContext } from './context.ts';
 import { httpSource, type Place, prometheusSource, rocketmqSource } from './probe-parts.ts';
+import { hookSource, hostSource, listeningSource } from './hook-and-host.ts';
 
 /** Time between readings, where the plan says nothing. Counting rows is load, too: SQL has none. */
 const INTERVAL_US = 5_000_000;
@@ -21,6 +22,8 @@ const KEYS = {
   mosquitto: { needs: ['url'], may: [] },
   rabbitmq: { needs: ['url'], may: [] },
   rocketmq: { needs: ['nameServers'], may: ['acl', 'topic', 'group'] },
+  webhook: { needs: [], may: ['url', 'listen'] },
+  host: { needs: [], may: ['agent', 'labels'] },
 } as const;
 
 const OPTIONAL_KEYS = [
@@ -37,6 +40,9 @@ const OPTIONAL_KEYS = [
   'acl',
   'topic',
   'group',
+  'listen',
+  'agent',
+  'labels',
 ] as const;
 type Key = (typeof OPTIONAL_KEYS)[number];
 type Type = keyof typeof KEYS;
@@ -51,6 +57,8 @@ const SCHEMES: Readonly<Record<Type, readonly string[]>> = {
   emqx: ['http:', 'https:'],
   mosquitto: ['mqtt:', 'mqtts:', 'ws:', 'wss:'],
   rabbitmq: ['http:', 'https:'],
+  webhook: ['http:', 'https:'],
+  host: [],
   rocketmq: [],
 };
 
@@ -90,7 +98,6 @@ function checkName(
 function sourceOf(probe: ProbeFile, path: PlanPath, context: NormalContext): ProbeSource | null {
   const { findings } = context;
   const { type } = probe;
-  if (!isBuilt(type)) return null;
   const { needs, may } = KEYS[type];
   const known: readonly Key[] = [...needs, ...may];
   let sound = true;
@@ -109,18 +116,18 @@ function sourceOf(probe: ProbeFile, path: PlanPath, context: NormalContext): Pro
   }
   if (!sound) return null;
   if (type === 'rocketmq') return rocketmqSource(probe, { path, context });
+  if (type === 'host') return hostSource(probe, { path, context });
+  if (type === 'webhook' && probe.url === undefined) {
+    return listeningSource(probe, { path, context });
+  }
   const url = probe.url ?? '';
   return checkUrl(url, { type, path, context })
     ? built(type, { ...probe, url }, { path, context })
     : null;
 }
 
-function isBuilt(type: ProbeFile['type']): type is Type {
-  return Object.hasOwn(KEYS, type);
-}
-
 function built(
-  type: Exclude<Type, 'rocketmq'>,
+  type: Exclude<Type, 'rocketmq' | 'host'>,
   probe: ProbeFile & { readonly url: string },
   place: Place,
 ): ProbeSource | null {
@@ -134,6 +141,8 @@ function built(
     case 'mosquitto':
     case 'rabbitmq':
       return { type, url };
+    case 'webhook':
+      return hookSource(probe, place);
     case 'emqx':
       return { type, url, rules: [probe.rule ?? []].flat(), sinks: [probe.sink ?? []].flat() };
     case 'http':

@@ -132,9 +132,7 @@ export const planFile = strictMap({
     .prefault({})
     .describe('What is watched besides: figures of the system under load.'),
   thresholds: z.array(thresholdEntry).prefault([]).describe('What must hold.'),
-  balance: balance
-    .optional()
-    .describe('Counters of different systems that must agree at the end.'),
+  balance: balance.optional().describe('Counters of different systems that must agree at the end.'),
   limits: limits.prefault({}).describe('Bounds of the run.'),
   settle: settle
     .prefault({})

@@ -3,32 +3,40 @@ import { PRESET_NAMES } from '../../probes/presets.ts';
 import { choice, oneOrMore, plainText, someDuration, strictMap } from './leaves.ts';
 import { nameServer } from './targets.ts';
 
-const NOT_YET = {
-  webhook: 'probes of type webhook are',
-};
-
 const FIGURE = /^[A-Za-z_][\w-]{0,63}$/;
 const figures = () => z.record(z.string().regex(FIGURE), plainText());
 
 /** One probe; which keys go with which type is checked when the plan is normalised. */
 export const probe = strictMap({
-  type: choice(
-    [
-      'mysql',
-      'postgres',
-      'nginx',
-      'http',
-      'prometheus',
-      'node',
-      'emqx',
-      'mosquitto',
-      'rabbitmq',
-      'rocketmq',
-      'webhook',
-    ],
-    NOT_YET,
-  ).describe('What is read.'),
-  url: plainText().optional().describe('Where it is read.'),
+  type: choice([
+    'mysql',
+    'postgres',
+    'nginx',
+    'http',
+    'prometheus',
+    'node',
+    'host',
+    'webhook',
+    'emqx',
+    'mosquitto',
+    'rabbitmq',
+    'rocketmq',
+  ]).describe('What is read.'),
+  url: plainText()
+    .optional()
+    .describe('Where it is read; of `webhook`: a `squall sink webhook` elsewhere.'),
+  listen: plainText()
+    .optional()
+    .describe(
+      '`webhook`: `host:port` where the controller itself takes the requests, from before the load to the end of the run.',
+    ),
+  agent: plainText(128)
+    .optional()
+    .describe('`host`: id of the agent on that host, started with `--observe` or making load.'),
+  labels: z
+    .record(z.string(), plainText(256))
+    .optional()
+    .describe('`host`: labels that exactly one agent has, instead of `agent`.'),
   query: plainText().optional().describe('SQL databases: a single SELECT that gives one number.'),
   values: figures()
     .optional()

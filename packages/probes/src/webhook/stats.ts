@@ -1,0 +1,87 @@
+import { Histogram } from '@squall/core/metrics';
+import { runHash } from '@squall/core/stamp';
+import type { HookTally, RunTally } from './tally.ts';
+
+/** How long messages took from being due to their arrival at the hook; µs. */
+export interface HookLatency {
+  readonly count: number;
+  readonly minUs: number;
+  readonly meanUs: number;
+  readonly p50Us: number;
+  readonly p90Us: number;
+  readonly p95Us: number;
+  readonly p99Us: number;
+  readonly p999Us: number;
+  readonly maxUs: number;
+  /** Recorded as 0: the message came before it was due, as clocks have it. */
+  readonly negative: number;
+  /** How far off a time may be, as sender and hook read different clocks. */
+  readonly boundUs: number;
+}
+
+/** What a hook has counted since it was opened. */
+export interface HookStats {
+  readonly requests: number;
+  readonly refused: number;
+  readonly bytes: number;
+  readonly messages: number;
+  readonly unique: number;
+  readonly duplicated: number;
+  /** Missing below the highest number of its publisher that came. */
+  readonly lost: number;
+  readonly corrupted: number;
+  readonly foreign: number;
+  /** Of publishers that there was no place to follow. */
+  readonly untracked: number;
+  /** Gaps that were too many to keep: `lost` and `duplicated` may be too high. */
+  readonly forgotten: number;
+  /** On clocks that the hook does not know: they have no latency. */
+  readonly untimed: number;
+  readonly badBodies: Readonly<Record<string, number>>;
+  readonly hookLatency: HookLatency;
+}
+
+/** Of all runs together, or of the one with that id; messages of others are foreign then. */
+export function hookStats(tally: HookTally, run?: string): HookStats {
+  const only = run === undefined ? null : tally.runs.get(runHash(run));
+  const runs = only === null ? [...tally.runs.values()] : only === undefined ? [] : [only];
+  const sum = (read: (one: RunTally) => number): number =>
+    runs.reduce((total, one) => total + read(one), 0);
+  const own = {
+    unique: sum(({ book }) => book.unique),
+    duplicated: sum(({ book }) => book.duplicated),
+    untracked: sum(({ book }) => book.untracked),
+    corrupted: sum(({ corrupted }) => corrupted),
+  };
+  const latency = new Histogram();
+  for (const one of runs) latency.add(one.latency);
+  return {
+    requests: tally.requests,
+    refused: tally.refused,
+    bytes: tally.bytes,
+    messages: tally.messages,
+    ...own,
+    lost: sum(({ book }) => book.lost),
+    foreign: tally.messages - Object.values(own).reduce((total, one) => total + one, 0),
+    forgotten: sum(({ book }) => book.forgotten),
+    untimed: sum(({ untimed }) => untimed),
+    badBodies: Object.fromEntries(tally.badBodies),
+    hookLatency: latencyOf(latency),
+  };
+}
+
+function latencyOf(times: Histogram): HookLatency {
+  return {
+    count: times.count,
+    minUs: times.minUs,
+    meanUs: Math.round(times.meanUs),
+    p50Us: times.percentileUs(50),
+    p90Us: times.percentileUs(90),
+    p95Us: times.percentileUs(95),
+    p99Us: times.percentileUs(99),
+    p999Us: times.percentileUs(99.9),
+    maxUs: times.maxUs,
+    negative: times.negative,
+    boundUs: times.boundUs,
+  };
+}

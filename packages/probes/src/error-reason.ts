@@ -19,9 +19,15 @@ const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another name',
 };
 
+/** Names of the errors of whatever was called off by its signal. */
+const CALLED_OFF: ReadonlySet<string> = new Set(['AbortError', 'TimeoutError']);
+
 /** What any failure of a library is counted as. */
 export function probeErrorOf(error: unknown): ProbeError {
   if (error instanceof ProbeError) return error;
+  if (error instanceof Error && CALLED_OFF.has(error.name)) {
+    return new ProbeError('timed out', undefined, error);
+  }
   const code = codeOf(error);
   const reason = code === null ? null : SYSTEM_REASONS[code];
   return new ProbeError(reason ?? code ?? 'failed', messageOf(error), error);

@@ -39,7 +39,7 @@ function factsOf({ acked, unanswered = 0, rows }: Counted) {
     slices: [
       { stage: 0, phase: 'main', n: 0, span: 1, fromUs: 0, toUs: 1e6, series, examples: [] },
     ],
-  } as Parameters<RunAggregate['fold']>[0]);
+  });
   const probes = new ProbeBook(['rows']);
   for (const [index, value] of rows.entries()) {
     const figures = new Map([['value', { value, kind: 'counter', unit: 'count' } as const]]);

@@ -15,19 +15,12 @@ export class MysqlProbe implements Probe {
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
-    const cut = () => this.#drop();
-    signal.addEventListener('abort', cut, { once: true });
     try {
-      const connection = (this.#connection ??= await connected(this.#options.url));
-      if (signal.aborted) this.#drop();
-      const [rows] = await connection.query({ sql: this.#options.query, rowsAsArray: true });
-      if (!Array.isArray(rows)) throw new ProbeError('not one number');
-      return onlyNumber(rows.map((row) => (Array.isArray(row) ? row : [row])));
+      return await Promise.race([this.#read(), calledOff(signal)]);
     } catch (error) {
+      if (signal.aborted) void this.#endQuery();
       this.#drop();
-      throw signal.aborted ? new ProbeError('timed out') : sqlError(error);
-    } finally {
-      signal.removeEventListener('abort', cut);
+      throw sqlError(error);
     }
   }
 
@@ -35,11 +28,39 @@ export class MysqlProbe implements Probe {
     this.#drop();
   }
 
-  /** A query that took too long holds its connection: another one is opened for the next. */
+  async #read(): Promise<Reading> {
+    const connection = (this.#connection ??= await connected(this.#options.url));
+    const [rows] = await connection.query({ sql: this.#options.query, rowsAsArray: true });
+    if (!Array.isArray(rows)) throw new ProbeError('not one number');
+    return onlyNumber(rows.map((row) => (Array.isArray(row) ? row : [row])));
+  }
+
+  /** The server would go on counting for nobody, and the next query would do the same beside it. */
+  async #endQuery(): Promise<void> {
+    const id = this.#connection?.threadId;
+    if (id === undefined) return;
+    try {
+      const other = await connected(this.#options.url);
+      await other.query(`KILL QUERY ${id}`).catch(() => undefined);
+      other.destroy();
+    } catch {
+      // A server that cannot be reached ends it by itself.
+    }
+  }
+
   #drop(): void {
     this.#connection?.destroy();
     this.#connection = null;
   }
+}
+
+/** The library never settles a query whose connection was destroyed. */
+function calledOff(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const tell = () => reject(new ProbeError('timed out'));
+    if (signal.aborted) tell();
+    else signal.addEventListener('abort', tell, { once: true });
+  });
 }
 
 async function connected(address: string): Promise<Connection> {

@@ -1,0 +1,165 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { openProbe, type Probe, ProbeError } from '@squall/probes';
+import { describe, expect, test as plain } from 'vitest';
+import { mariadbMissing } from '../fixtures/mariadb.ts';
+import { freePort, until } from '../fixtures/process.ts';
+import { sinksTest as test } from '../fixtures/sinks-test.ts';
+
+type Source = Parameters<typeof openProbe>[0];
+/** These probes need nothing of the run. */
+const NO_RUN = {} as Parameters<typeof openProbe>[1];
+const open = (source: Source): Probe => openProbe(source, NO_RUN);
+
+const SLOW = 'SELECT BENCHMARK(100000000000, SHA2("x", 512))';
+
+async function read(probe: Probe, ms = 10_000): Promise<Record<string, number>> {
+  const reading = await probe.read(AbortSignal.timeout(ms));
+  return Object.fromEntries([...reading].map(([name, { value }]) => [name, value]));
+}
+
+/** What a reading that fails is counted as, and what it says. */
+async function failure(probe: Probe, ms?: number): Promise<ProbeError> {
+  try {
+    throw new Error(`it was read: ${JSON.stringify(await read(probe, ms))}`);
+  } catch (error) {
+    if (error instanceof ProbeError) return error;
+    throw error;
+  } finally {
+    await probe.close();
+  }
+}
+
+describe.concurrent('a probe of MariaDB', { timeout: 60_000 }, () => {
+  const missing = mariadbMissing();
+
+  test.skipIf(missing !== null)(
+    'counts rows over one connection, which cannot write',
+    async ({ database }) => {
+      const root = await database.connect();
+      await root.query('CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2), (3)');
+      const probe = open({ type: 'mysql', url: database.url, query: 'SELECT COUNT(*) FROM t' });
+      expect(await read(probe)).toEqual({ value: 3 });
+      await root.query('INSERT INTO t VALUES (4)');
+      expect(await read(probe)).toEqual({ value: 4 });
+      const [seen] = await root.query(
+        'SELECT COUNT(*) AS n FROM information_schema.processlist WHERE user = "squall" AND db = DATABASE()',
+      );
+      expect(seen).toEqual([{ n: 1 }]);
+      await probe.close();
+      await root.end();
+    },
+  );
+
+  test.skipIf(missing !== null)(
+    'tells what is wrong by a reason of its own, without the password',
+    async ({ database }) => {
+      const withQuery = (query: string, url = database.url) => open({ type: 'mysql', url, query });
+      const wrong = database.url.replace(encodeURIComponent(database.password), 'wrong-secret');
+      const denied = await failure(withQuery('SELECT 1', wrong));
+      expect(denied.reason).toBe('ER_ACCESS_DENIED_ERROR');
+      expect(denied.message).not.toContain('wrong-secret');
+      expect((await failure(withQuery('SELECT COUNT(*) FROM nowhere'))).reason).toBe(
+        'ER_NO_SUCH_TABLE',
+      );
+      expect((await failure(withQuery('SELECT 1 UNION SELECT 2'))).reason).toBe('not one number');
+      expect((await failure(withQuery('SELECT "x"'))).reason).toBe('not a number');
+      const gone = `mysql://squall@127.0.0.1:${await freePort()}/x`;
+      expect((await failure(withQuery('SELECT 1', gone))).reason).toBe('connection refused');
+    },
+  );
+
+  test.skipIf(missing !== null)(
+    'a query that takes too long is cut, and the next reading has a new connection',
+    async ({ database }) => {
+      expect(
+        (await failure(open({ type: 'mysql', url: database.url, query: SLOW }), 500)).reason,
+      ).toBe('timed out');
+      const probe = open({ type: 'mysql', url: database.url, query: 'SELECT 7' });
+      expect(await read(probe)).toEqual({ value: 7 });
+      await probe.close();
+      // Nor does the server go on with it.
+      const root = await database.connect();
+      await until('the query is gone', async () => {
+        const [rows] = await root.query(
+          "SELECT 1 FROM information_schema.processlist WHERE user = 'squall' AND info LIKE '%BENCHMARK%' AND db = DATABASE()",
+        );
+        return Array.isArray(rows) && rows.length === 0;
+      });
+      await root.end();
+    },
+  );
+});
+
+describe('a probe of Nginx', () => {
+  test('takes its own readings out of the count', async ({ hook }) => {
+    const probe = open({ type: 'nginx', url: hook.status });
+    const before = await read(probe);
+    for (let n = 0; n < 25; n++) await fetch(hook.hook, { method: 'POST', body: 'x' });
+    await read(probe);
+    const after = await read(probe);
+    expect((after['requests'] ?? 0) - (before['requests'] ?? 0)).toBe(25);
+    expect(after['accepted']).toBeGreaterThan(0);
+    const other = open({ type: 'nginx', url: hook.hook });
+    expect((await failure(other)).reason).toBe('not a page of stub_status');
+  });
+});
+
+describe('a probe of a JSON answer', () => {
+  plain('takes the numbers at its pointers', async () => {
+    const answer = JSON.stringify({ stats: [{ queued: 12, 'a/b': '34' }] });
+    await serving(
+      (_request, response) => response.end(answer),
+      async (url) => {
+        const values = { queued: '/stats/0/queued', slashed: '/stats/0/a~1b' };
+        const probe = open({ type: 'http', url, headers: {}, values, counters: ['slashed'] });
+        expect(await read(probe)).toEqual({ queued: 12, slashed: 34 });
+        const reading = await probe.read(AbortSignal.timeout(5_000));
+        expect(reading.get('slashed')?.kind).toBe('counter');
+      },
+    );
+  });
+
+  const faults: readonly (readonly [name: string, answer: RequestListener, reason: string])[] = [
+    ['HTML', (_, response) => response.end('<html>'), 'not JSON'],
+    ['another shape', (_, response) => response.end('{"b":1}'), 'no such value'],
+    ['text in the place of a number', (_, response) => response.end('{"a":"x"}'), 'not a number'],
+    ['a refusal', (_, response) => response.writeHead(401).end(), 'HTTP 401'],
+    ['a line that breaks', (_, response) => response.destroy(), 'connection lost'],
+    ['silence', () => undefined, 'timed out'],
+    [
+      'an answer of 100 MB',
+      (_, response) => {
+        const block = Buffer.alloc(1024 * 1024, ' ');
+        let left = 100;
+        const more = (): void => {
+          while (left-- > 0) if (!response.write(block)) return void response.once('drain', more);
+          response.end();
+        };
+        more();
+      },
+      'answer too large',
+    ],
+  ];
+
+  plain.each(faults)('%s', async (_name, answer, reason) => {
+    await serving(answer, async (url) => {
+      const probe = open({ type: 'http', url, headers: {}, values: { a: '/a' }, counters: [] });
+      expect((await failure(probe, 1_000)).reason).toBe(reason);
+    });
+  });
+});
+
+async function serving(
+  answer: RequestListener,
+  act: (url: string) => Promise<void>,
+): Promise<void> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    await act(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}

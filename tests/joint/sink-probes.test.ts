@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openProbe, type Probe, ProbeError } from '@squall/probes';
-import { describe, expect, test as plain } from 'vitest';
+import { beforeEach, describe, expect, test as plain } from 'vitest';
 import { mariadbMissing } from '../fixtures/mariadb.ts';
 import { freePort, until } from '../fixtures/process.ts';
 import { sinksTest as test } from '../fixtures/sinks-test.ts';
@@ -32,63 +32,59 @@ async function failure(probe: Probe, ms?: number): Promise<ProbeError> {
 
 describe.concurrent('a probe of MariaDB', { timeout: 60_000 }, () => {
   const missing = mariadbMissing();
+  beforeEach(({ skip }) => {
+    if (missing !== null) skip(missing);
+  });
 
-  test.skipIf(missing !== null)(
-    'counts rows over one connection, which cannot write',
-    async ({ database }) => {
-      const root = await database.connect();
-      await root.query('CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2), (3)');
-      const probe = open({ type: 'mysql', url: database.url, query: 'SELECT COUNT(*) FROM t' });
-      expect(await read(probe)).toEqual({ value: 3 });
-      await root.query('INSERT INTO t VALUES (4)');
-      expect(await read(probe)).toEqual({ value: 4 });
-      const [seen] = await root.query(
-        'SELECT COUNT(*) AS n FROM information_schema.processlist WHERE user = "squall" AND db = DATABASE()',
+  test('counts rows over one connection, which cannot write', async ({ database }) => {
+    const root = await database.connect();
+    await root.query('CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2), (3)');
+    const probe = open({ type: 'mysql', url: database.url, query: 'SELECT COUNT(*) FROM t' });
+    expect(await read(probe)).toEqual({ value: 3 });
+    await root.query('INSERT INTO t VALUES (4)');
+    expect(await read(probe)).toEqual({ value: 4 });
+    const [seen] = await root.query(
+      'SELECT COUNT(*) AS n FROM information_schema.processlist WHERE user = "squall" AND db = DATABASE()',
+    );
+    expect(seen).toEqual([{ n: 1 }]);
+    await probe.close();
+    await root.end();
+  });
+
+  test('tells what is wrong by a reason of its own, without the password', async ({ database }) => {
+    const withQuery = (query: string, url = database.url) => open({ type: 'mysql', url, query });
+    const wrong = database.url.replace(encodeURIComponent(database.password), 'wrong-secret');
+    const denied = await failure(withQuery('SELECT 1', wrong));
+    expect(denied.reason).toBe('ER_ACCESS_DENIED_ERROR');
+    expect(denied.message).not.toContain('wrong-secret');
+    expect((await failure(withQuery('SELECT COUNT(*) FROM nowhere'))).reason).toBe(
+      'ER_NO_SUCH_TABLE',
+    );
+    expect((await failure(withQuery('SELECT 1 UNION SELECT 2'))).reason).toBe('not one number');
+    expect((await failure(withQuery('SELECT "x"'))).reason).toBe('not a number');
+    const gone = `mysql://squall@127.0.0.1:${await freePort()}/x`;
+    expect((await failure(withQuery('SELECT 1', gone))).reason).toBe('connection refused');
+  });
+
+  test('a query that takes too long is cut, and the next reading has a new connection', async ({
+    database,
+  }) => {
+    expect(
+      (await failure(open({ type: 'mysql', url: database.url, query: SLOW }), 500)).reason,
+    ).toBe('timed out');
+    const probe = open({ type: 'mysql', url: database.url, query: 'SELECT 7' });
+    expect(await read(probe)).toEqual({ value: 7 });
+    await probe.close();
+    // Nor does the server go on with it.
+    const root = await database.connect();
+    await until('the query is gone', async () => {
+      const [rows] = await root.query(
+        "SELECT 1 FROM information_schema.processlist WHERE user = 'squall' AND info LIKE '%BENCHMARK%' AND db = DATABASE()",
       );
-      expect(seen).toEqual([{ n: 1 }]);
-      await probe.close();
-      await root.end();
-    },
-  );
-
-  test.skipIf(missing !== null)(
-    'tells what is wrong by a reason of its own, without the password',
-    async ({ database }) => {
-      const withQuery = (query: string, url = database.url) => open({ type: 'mysql', url, query });
-      const wrong = database.url.replace(encodeURIComponent(database.password), 'wrong-secret');
-      const denied = await failure(withQuery('SELECT 1', wrong));
-      expect(denied.reason).toBe('ER_ACCESS_DENIED_ERROR');
-      expect(denied.message).not.toContain('wrong-secret');
-      expect((await failure(withQuery('SELECT COUNT(*) FROM nowhere'))).reason).toBe(
-        'ER_NO_SUCH_TABLE',
-      );
-      expect((await failure(withQuery('SELECT 1 UNION SELECT 2'))).reason).toBe('not one number');
-      expect((await failure(withQuery('SELECT "x"'))).reason).toBe('not a number');
-      const gone = `mysql://squall@127.0.0.1:${await freePort()}/x`;
-      expect((await failure(withQuery('SELECT 1', gone))).reason).toBe('connection refused');
-    },
-  );
-
-  test.skipIf(missing !== null)(
-    'a query that takes too long is cut, and the next reading has a new connection',
-    async ({ database }) => {
-      expect(
-        (await failure(open({ type: 'mysql', url: database.url, query: SLOW }), 500)).reason,
-      ).toBe('timed out');
-      const probe = open({ type: 'mysql', url: database.url, query: 'SELECT 7' });
-      expect(await read(probe)).toEqual({ value: 7 });
-      await probe.close();
-      // Nor does the server go on with it.
-      const root = await database.connect();
-      await until('the query is gone', async () => {
-        const [rows] = await root.query(
-          "SELECT 1 FROM information_schema.processlist WHERE user = 'squall' AND info LIKE '%BENCHMARK%' AND db = DATABASE()",
-        );
-        return Array.isArray(rows) && rows.length === 0;
-      });
-      await root.end();
-    },
-  );
+      return Array.isArray(rows) && rows.length === 0;
+    });
+    await root.end();
+  });
 });
 
 describe('a probe of Nginx', () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { reportSchema } from '@squall/core/report';
 import { CONTENT_SECURITY_POLICY, REPORT_FORMATS } from '@squall/report';
 import { describe, expect, test } from 'vitest';
 import { rate, reportOf } from './report-of.ts';
@@ -147,7 +148,8 @@ describe('the page of a report', () => {
       reasons: {},
       cpu_user: figure,
     };
-    const page = draw({ probes: { host }, timeline: { ...timeline, series: [series] } });
+    const probes = reportSchema.shape.probes.parse({ host });
+    const page = draw({ probes, timeline: { ...timeline, series: [series] } });
     const path = /<path class="line c0" d="([^"]*)"/.exec(page)?.[1];
     expect(path?.match(/M/g)).toHaveLength(2);
     expect(page).not.toContain('class="line dot');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { browserTest as test, openFile } from '../fixtures/browser.ts';
@@ -14,7 +14,6 @@ const DESK = { width: 1_280, height: 900 };
 const PAPER = { width: 688, height: 1_000 };
 /** Where pictures of the pages go, for whoever wants to see them. */
 const PICTURES = process.env['SQUALL_SCREENSHOTS'];
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 function planAt(url: string) {
   const target = 'broker';
@@ -32,7 +31,7 @@ function planAt(url: string) {
     },
     stages: [
       { name: 'subscribe', run: { readers: 'subscribe' } },
-      { name: 'warm-up', run: { devices: 'publish' }, for: '2s', warmup: true },
+      { name: 'warm-up', run: { devices: 'publish' }, for: '1s', warmup: true },
       { name: 'publish', run: { devices: 'publish' }, for: '3s' },
     ],
     thresholds: ['publish_time: p(99) < 1us over 1s in publish', 'publish_failed: count == 0'],
@@ -84,10 +83,12 @@ describe('report.html', () => {
     expect(await cutOff(paper.page)).toEqual([]);
     expect((await paper.page.pdf({ format: 'A4' })).subarray(0, 5).toString()).toBe('%PDF-');
 
-    for (const format of ['html', 'csv']) {
-      const drawn = await squall(['report', result.out, '--format', format]);
-      expect(drawn.stdout).toBe(readFileSync(path.join(result.out, `report.${format}`), 'utf8'));
-    }
+    await Promise.all(
+      ['html', 'csv'].map(async (format) => {
+        const drawn = await squall(['report', result.out, '--format', format]);
+        expect(drawn.stdout).toBe(readFileSync(path.join(result.out, `report.${format}`), 'utf8'));
+      }),
+    );
     const nowhere = await squall(['report', path.join(result.out, 'other')]);
     expect(nowhere).toMatchObject({ code: 2 });
     expect(nowhere.stderr).toContain('give the folder of a local run');
@@ -114,11 +115,13 @@ async function readsOffCharts(page: Page): Promise<void> {
 /** What keeps people with an impairment out, by axe: WCAG 2.1 A and AA, contrasts included. */
 async function faultsOf(page: Page): Promise<string[]> {
   // The page lets no script in, so axe comes through the debugger.
-  await page.evaluate(readFileSync(AXE, 'utf8'));
+  await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<AxeResult> } };
+    const { axe: inPage } = globalThis as unknown as {
+      axe: { run(options: object): Promise<AxeResult> };
+    };
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'];
-    const { violations } = await axe.run({ runOnly: { type: 'tag', values: tags } });
+    const { violations } = await inPage.run({ runOnly: { type: 'tag', values: tags } });
     return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
   });
 }

@@ -146,6 +146,8 @@ export const WORDS = {
   warmup: ['warm-up', '预热'],
   agents: ['Agents', '代理'],
   host: ['host', '主机'],
+  hosts: ['How their hosts fared', '主机状况'],
+  hostFigures: ['mean (and maximum) of its host', '主机均值（及最大值）'],
   workers: ['workers', '工作进程'],
   frames: ['frames received', '收到的帧'],
   cpu: ['CPU seconds', 'CPU 秒'],

@@ -99,13 +99,46 @@ const GENERATOR: Topic = {
   unit: 'us',
   metrics: ['lateness', 'wait_time'],
   stats: ['p50', 'p99'],
+  onlySome: true,
 };
+
+/** How the hosts of the agents fared. Their other figures stand in the CSV. */
+const HOSTS: readonly Topic[] = [
+  {
+    title: ['Hosts of the agents: processor', '代理主机：处理器'],
+    unit: 'share',
+    metrics: ['cpu_used', 'cpu_iowait', 'cpu_steal'],
+    stats: ['value'],
+    onlySome: true,
+  },
+  {
+    title: ['Hosts of the agents: memory', '代理主机：内存'],
+    unit: 'share',
+    metrics: ['memory_used_share'],
+    stats: ['value'],
+  },
+  {
+    title: ['Hosts of the agents: network', '代理主机：网络'],
+    unit: 'bytes_per_second',
+    metrics: ['net_in', 'net_out'],
+    stats: ['value'],
+    onlySome: true,
+  },
+  {
+    title: ['Hosts of the agents: segments sent again', '代理主机：重传的报文段'],
+    unit: 'share',
+    metrics: ['tcp_retransmits'],
+    stats: ['value'],
+    onlySome: true,
+  },
+];
 
 export interface Chosen {
   readonly load: readonly TimeChart[];
   readonly balance: readonly TimeChart[];
   readonly probes: readonly TimeChart[];
   readonly generator: readonly TimeChart[];
+  readonly hosts: readonly TimeChart[];
   /** Names of the curves that found no place. */
   readonly leftOut: readonly string[];
 }
@@ -124,11 +157,14 @@ export function chooseCharts(report: Report): Chosen {
   );
   const probes = probeCharts(report, book);
   const generator = topicCharts(GENERATOR, own, book);
+  const ofAgents = series.filter(({ labels }) => labels['agent'] !== undefined);
+  const hosts = HOSTS.flatMap((topic) => topicCharts(topic, ofAgents, book));
   return {
     load,
     balance: balance.map(sparse),
     probes: probes.map(sparse),
     generator,
+    hosts: hosts.map(sparse),
     leftOut: book.leftOut,
   };
 }
@@ -150,8 +186,8 @@ function topicCharts(topic: Topic, series: readonly Series[], book: ChartBook): 
   const title = html`${both(topic.title)}`;
   if (curves.length <= MAX_CURVES) return book.charts(title, topic.unit, curves.map(curveOf));
   // A chart a group, where one for all would be a tangle; groups of few curves share charts.
-  const groups = [...new Set(curves.map(({ labels }) => labels['group'] ?? ''))];
-  const own = groups.map((group) => curves.filter(({ labels }) => labels['group'] === group));
+  const groups = [...new Set(curves.map(ownerOf))];
+  const own = groups.map((group) => curves.filter((curve) => ownerOf(curve) === group));
   if (own.every(({ length }) => length <= FEW_CURVES)) {
     return book.charts(title, topic.unit, own.flat().map(curveOf));
   }
@@ -160,9 +196,14 @@ function topicCharts(topic: Topic, series: readonly Series[], book: ChartBook): 
   );
 }
 
+/** The group, or the agent, that a curve is of. */
+function ownerOf({ labels }: Series): string {
+  return labels['group'] ?? labels['agent'] ?? '';
+}
+
 /** `devices.telemetry publish_time p99`. */
 function curveOf({ metric, labels, values }: Series): Curve {
-  const { group = '', stream, stat = '' } = labels;
+  const { group = labels['agent'] ?? '', stream, stat = '' } = labels;
   const who = stream === undefined ? group : `${group}.${stream}`;
   const percentile = stat === 'p50' || stat === 'p99' ? ` ${stat}` : '';
   return { name: `${who} ${metric}${percentile}`, values };

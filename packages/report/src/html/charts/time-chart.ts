@@ -92,9 +92,10 @@ function valueTicks(columns: readonly Column[], unit: Unit) {
     for (const value of column) if (value > 0) positive = Math.min(positive, value);
   }
   const axis = valueAxis(low < 0 || positive === Infinity ? low : positive, high, unit);
-  const ticks: Tick[] = axis.ticks.map((value) => ({
+  const ticks: Tick[] = axis.ticks.map((value, at) => ({
     at: axis.at(value),
-    text: short(value, unit),
+    // What is lower, 0 included, lies there, too.
+    text: `${axis.logarithmic && at === 0 ? '≤ ' : ''}${short(value, unit)}`,
   }));
   return { axis, ticks };
 }

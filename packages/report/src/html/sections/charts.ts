@@ -26,7 +26,7 @@ export function chartsSections(report: Report): Html {
   const chosen = chooseCharts(report);
   const draw = (charts: readonly TimeChart[]) => charts.map((chart) => timeChart(chart, report));
   const some = Object.values(chosen).some((list) => list.length > 0);
-  return html`${when(some, () => html`<section id="charts"><h2>${say('charts')}</h2><p class="quiet">${say('chartsNote')}</p><div class="grid-of-charts">${draw(chosen.load)}${draw(chosen.balance)}${draw(chosen.probes)}${draw(chosen.generator)}</div>${leftOut(chosen.leftOut)}</section>`)}${probesSection(report)}${spreadSections(report)}`;
+  return html`${when(some, () => html`<section id="charts"><h2>${say('charts')}</h2><p class="quiet">${say('chartsNote')}</p><div class="grid-of-charts">${draw(chosen.load)}${draw(chosen.balance)}${draw(chosen.probes)}${draw(chosen.generator)}${draw(chosen.hosts)}</div>${leftOut(chosen.leftOut)}</section>`)}${probesSection(report)}${spreadSections(report)}`;
 }
 
 function leftOut(names: readonly string[]): Html {

@@ -1,6 +1,7 @@
+import { HOST } from '@squall/core/probes';
 import type { Report, Times } from '@squall/core/report';
 import { type Html, html, said, when } from '../markup.ts';
-import { duration, exact, short } from '../numbers.ts';
+import { duration, exact, short, type Unit } from '../numbers.ts';
 import { badge } from '../state.ts';
 import { pairs, table } from '../table.ts';
 import { say, stateWord } from '../words.ts';
@@ -98,7 +99,26 @@ export function agentsSection({ agents, split }: Report): Html {
   return when(
     rows.length > 0,
     () =>
-      html`<section id="agents"><h2>${say('agents')}</h2>${table({ label: say('agents'), head, rows })}${splitTable(split)}</section>`,
+      html`<section id="agents"><h2>${say('agents')}</h2>${table({ label: say('agents'), head, rows })}${hostsTable(agents)}${splitTable(split)}</section>`,
+  );
+}
+
+/** Mean and maximum of each figure of a host. */
+function hostsTable(agents: Report['agents']): Html {
+  const rows = agents
+    .filter(({ hostFigures }) => Object.keys(hostFigures).length > 0)
+    .map(({ id, hostFigures }) => [
+      said(id),
+      html`${Object.entries(hostFigures).map(([figure, { mean, max }]) => {
+        const unit: Unit = HOST[figure]?.unit ?? 'count';
+        return html`<span class="side"><code>${figure}</code> ${short(mean, unit)} (${say('max')} ${short(max, unit)})</span> `;
+      })}`,
+    ]);
+  const head = (['agent', 'hostFigures'] as const).map(say);
+  return when(
+    rows.length > 0,
+    () =>
+      html`<details><summary>${say('hosts')}</summary>${table({ label: say('hosts'), head, rows })}</details>`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { ExporterPreset } from '../plan/probe-spec.ts';
 import type { FigureInfo, FigureUnit } from './figures.ts';
 
 /** How a figure is made of series. */
-export interface PresetFigure extends FigureInfo {
+interface PresetFigure extends FigureInfo {
   /** Selectors: the first one that the page has is taken, since versions name things differently. */
   readonly from: readonly string[];
   /** What is told by several members of a cluster alike is not summed. */

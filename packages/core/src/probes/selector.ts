@@ -1,5 +1,5 @@
 /** One condition on a label. */
-export interface LabelMatcher {
+interface LabelMatcher {
   readonly label: string;
   readonly operator: '=' | '!=';
   readonly value: string;

@@ -36,6 +36,7 @@ export class MosquittoProbe implements Probe {
   #session: SysSession | null = null;
   /** Messages that the broker has sent to sessions of this probe that are over. */
   #sentBefore = 0;
+  #uptimeS = 0;
 
   constructor(url: string) {
     this.#url = url;
@@ -70,7 +71,10 @@ export class MosquittoProbe implements Probe {
     this.#session = null;
   }
 
-  #figures({ values, receivedAtCount }: SysSession): Reading {
+  #figures({ values, receivedAtCount, uptimeS }: SysSession): Reading {
+    // A broker that began again knows nothing of the sessions before.
+    if (uptimeS < this.#uptimeS) this.#sentBefore = 0;
+    this.#uptimeS = uptimeS;
     const figures = new Map<string, Figure>();
     for (const [topic, [figure, kind, unit]] of Object.entries(TOPICS)) {
       const value = values.get(ROOT + topic);
@@ -84,9 +88,6 @@ export class MosquittoProbe implements Probe {
     lower(figures, 'connections', 1);
     lower(figures, 'sessions', 1);
     lower(figures, 'subscriptions', WANTED.length + 1);
-    const sent = figures.get('messages_out')?.value ?? 0;
-    // A broker that began again knows nothing of the sessions before.
-    if (sent < this.#sentBefore + receivedAtCount) this.#sentBefore = 0;
     lower(figures, 'messages_out', this.#sentBefore + receivedAtCount);
     return figures;
   }
@@ -107,6 +108,8 @@ class SysSession {
   received = 0;
   /** How many of its own messages the broker's count of messages sent had in it. */
   receivedAtCount = 0;
+  /** Of the broker. */
+  uptimeS = 0;
   isLost = false;
   readonly #client: MqttClient;
 
@@ -147,6 +150,8 @@ class SysSession {
     this.received += 1;
     if (topic === SENT) this.receivedAtCount = this.received - 1;
     const text = payload.toString();
+    // `9 seconds`.
+    if (topic === UPTIME) this.uptimeS = Number.parseInt(text, 10) || 0;
     const value = text.trim() === '' ? Number.NaN : Number(text);
     if (Number.isFinite(value)) this.values.set(topic, value);
   }

@@ -11,7 +11,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /** `74.34M`, or a number of bytes: EMQX has both. */
-export function bytesIn(map: JsonMap, key: string): number | null {
+function bytesIn(map: JsonMap, key: string): number | null {
   const number = numberIn(map, key);
   if (number !== null) return number;
   const found = /^([\d.]+)\s*([BKMGT]?)(?:i?B)?$/i.exec(textIn(map, key));

@@ -2,7 +2,7 @@ import { type PageRequest, pageChunks } from '../http/page.ts';
 import { ProbeError } from '../probe.ts';
 
 /** An exposition may be long: it is never held as a whole, and read no further than that. */
-export const MAX_EXPOSITION_BYTES = 64 * 1024 * 1024;
+const MAX_EXPOSITION_BYTES = 64 * 1024 * 1024;
 export const MAX_EXPOSITION_LINES = 1_000_000;
 const MAX_LINE = 64 * 1024;
 

@@ -2,7 +2,7 @@ import { probeErrorOf } from '../error-reason.ts';
 import { ProbeError } from '../probe.ts';
 
 /** Bytes of a page that is read whole. */
-export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
+const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 export interface PageRequest {
   readonly url: string;

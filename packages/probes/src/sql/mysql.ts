@@ -1,7 +1,7 @@
 import { type Connection, createConnection } from 'mysql2/promise';
 import { type Probe, ProbeError, type Reading } from '../probe.ts';
 import { onlyNumber } from './number.ts';
-import { type SqlProbeOptions, sqlError } from './options.ts';
+import { boundedQuery, calledOff, type SqlProbeOptions, sqlError } from './options.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -30,7 +30,8 @@ export class MysqlProbe implements Probe {
 
   async #read(): Promise<Reading> {
     const connection = (this.#connection ??= await connected(this.#options.url));
-    const [rows] = await connection.query({ sql: this.#options.query, rowsAsArray: true });
+    const sql = boundedQuery(this.#options);
+    const [rows] = await connection.query({ sql, rowsAsArray: true });
     if (!Array.isArray(rows)) throw new ProbeError('not one number');
     return onlyNumber(rows.map((row) => (Array.isArray(row) ? row : [row])));
   }
@@ -52,15 +53,6 @@ export class MysqlProbe implements Probe {
     this.#connection?.destroy();
     this.#connection = null;
   }
-}
-
-/** The library never settles a query whose connection was destroyed. */
-function calledOff(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    const tell = () => reject(new ProbeError('timed out'));
-    if (signal.aborted) tell();
-    else signal.addEventListener('abort', tell, { once: true });
-  });
 }
 
 async function connected(address: string): Promise<Connection> {

@@ -1,4 +1,4 @@
-import { STAMP_OK, type StampReader } from '@squall/core/stamp';
+import { STAMP_NONE, STAMP_OK, type StampReader } from '@squall/core/stamp';
 import { MAX_DEPTH } from './limits.ts';
 
 /** Told of each message in a body, with what the reader said of its stamp. */
@@ -65,10 +65,26 @@ function walk(json: unknown, scene: Scene & { readonly depth: number }): number 
     return walk(json.payload, { ...scene, depth: depth + 1 });
   }
   // A payload that is JSON itself comes as an object where the broker has decoded it.
-  const text = typeof json === 'string' ? json : (JSON.stringify(json) ?? '');
+  const text = typeof json === 'string' ? json : writtenAgain(json);
+  if (text === null) {
+    scene.take(STAMP_NONE, NO_BYTES);
+    return 1;
+  }
   const bytes = Buffer.from(text);
   takeText(scene.reader.read(bytes, 0, bytes.length), bytes, scene);
   return 1;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Null for what lies too deep in itself to be written: nobody publishes that. */
+function writtenAgain(json: unknown): string | null {
+  try {
+    return JSON.stringify(json) ?? null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** Where the bytes themselves say nothing they may be the base64 of something that does. */

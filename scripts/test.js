@@ -20,6 +20,7 @@ const SERVERS = {
   'redis-server': 'redis-server',
   promtool: 'prometheus',
   mariadbd: 'mariadb-server',
+  pg_createcluster: 'postgresql',
   nginx: 'nginx-light',
   'prometheus-node-exporter': 'prometheus-node-exporter',
   'prometheus-redis-exporter': 'prometheus-redis-exporter',

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { openProbe, type Probe, ProbeError } from '@squall/probes';
 import { beforeEach, describe, expect, test as plain } from 'vitest';
 import { mariadbMissing } from '../fixtures/mariadb.ts';
+import { Postgres, postgresMissing } from '../fixtures/postgres.ts';
 import { freePort, until } from '../fixtures/process.ts';
 import { sinksTest as test } from '../fixtures/sinks-test.ts';
 
@@ -62,6 +63,14 @@ describe.concurrent('a probe of MariaDB', { timeout: 60_000 }, () => {
     );
     expect((await failure(withQuery('SELECT 1 UNION SELECT 2'))).reason).toBe('not one number');
     expect((await failure(withQuery('SELECT "x"'))).reason).toBe('not a number');
+    // A million rows are not read to find out that they are no count.
+    const rows = 'SELECT seq FROM seq_1_to_1000000000';
+    expect((await failure(withQuery(rows))).reason).toBe('not one number');
+    expect((await failure(withQuery('SELECT 1 LIMIT 1) x; (SELECT 2'))).reason).toBe(
+      'ER_PARSE_ERROR',
+    );
+    const long = `SELECT COUNT(*) + ${Array.from({ length: 60 }, () => '(1)').join(' + ')}`;
+    expect(await read(withQuery(long))).toEqual({ value: 61 });
     const gone = `mysql://squall@127.0.0.1:${await freePort()}/x`;
     expect((await failure(withQuery('SELECT 1', gone))).reason).toBe('connection refused');
   });
@@ -84,6 +93,51 @@ describe.concurrent('a probe of MariaDB', { timeout: 60_000 }, () => {
       return Array.isArray(rows) && rows.length === 0;
     });
     await root.end();
+  });
+});
+
+describe('a probe of PostgreSQL', { timeout: 60_000 }, () => {
+  const missing = postgresMissing();
+
+  plain('counts rows, cannot write, and ends what takes too long', async ({ skip }) => {
+    if (missing !== null) skip(missing);
+    const server = await Postgres.start();
+    const root = server.connect();
+    const asking = (query: string, url = server.url) => open({ type: 'postgres', url, query });
+    try {
+      await root`CREATE TABLE t (a INT)`;
+      await root`INSERT INTO t SELECT generate_series(1, 5)`;
+      const probe = asking('SELECT COUNT(*) FROM t;');
+      expect(await read(probe)).toEqual({ value: 5 });
+      await root`INSERT INTO t VALUES (6)`;
+      expect(await read(probe)).toEqual({ value: 6 });
+      const [seen] = await root`SELECT COUNT(*)::int AS n FROM pg_stat_activity
+        WHERE application_name = 'squall'`;
+      expect(seen).toEqual({ n: 1 });
+      await probe.close();
+
+      expect((await failure(asking('SELECT a FROM t'))).reason).toBe('not one number');
+      expect((await failure(asking("SELECT 'x'"))).reason).toBe('not a number');
+      expect((await failure(asking('SELECT COUNT(*) FROM nowhere'))).reason).toBe('42P01');
+      // To this server the backslash quotes nothing: what follows is a statement of its own.
+      const smuggled = asking(String.raw`SELECT '\'; DROP TABLE t; SELECT '`);
+      expect((await failure(smuggled)).reason).toBe('42601');
+      expect((await failure(asking("SELECT nextval('s')"))).reason).toBe('42P01');
+      await root`CREATE SEQUENCE s`;
+      expect((await failure(asking("SELECT nextval('s')"))).reason).toBe('25006');
+
+      expect((await failure(asking('SELECT 1 FROM pg_sleep(60)'), 500)).reason).toBe('timed out');
+      await until('the query is gone', async () => {
+        const rows = await root`SELECT 1 FROM pg_stat_activity
+          WHERE application_name = 'squall' AND state = 'active'`;
+        return rows.length === 0;
+      });
+      const gone = `postgres://squall@127.0.0.1:${await freePort()}/x`;
+      expect((await failure(asking('SELECT 1', gone))).reason).toBe('connection refused');
+    } finally {
+      await root.end({ timeout: 0 });
+      await server.dispose();
+    }
   });
 });
 

@@ -13,6 +13,7 @@ import { rocketmqPublish } from './rocketmq-publish.js';
 import { store } from './store.js';
 import { tlsPublish } from './tls-publish.js';
 import { versions } from './versions.js';
+import { webhook } from './webhook.js';
 
 const BENCHMARKS = {
   'publish-paced': publishPaced,
@@ -29,6 +30,7 @@ const BENCHMARKS = {
   'rocketmq-publish': rocketmqPublish,
   'rocketmq-consume': rocketmqConsume,
   versions,
+  webhook,
 };
 
 const names = process.argv.slice(2);

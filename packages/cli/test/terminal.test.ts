@@ -237,6 +237,8 @@ function summaryOf(ledger: readonly object[]): string {
     notes: [],
     validity: { state: 'valid', findings: [] },
     thresholds: [],
+    balance: [],
+    probes: {},
     ledger,
     groups: {},
     failures: [],

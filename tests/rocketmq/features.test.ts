@@ -53,6 +53,7 @@ describe.each(versionsForFeatures())('RocketMQ %s', { timeout: 300_000 }, (versi
             type: 'rocketmq',
             nameServers: [rig.cluster.nameServer],
             acl: null,
+            tls: null,
             topics: [topic],
             groups: [group],
             ...more,

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect } from 'vitest';
 import { Outcome, RocketmqClient } from '@squall/rocketmq';
-import { LOAD_USER } from '../fixtures/rocketmq/broker-files.ts';
+import { openProbe, type Probe } from '@squall/probes';
+import { ADMIN, LOAD_USER } from '../fixtures/rocketmq/broker-files.ts';
 import { disposeRigs, rigTest } from '../fixtures/rocketmq/rig.ts';
 import { messageOf, readClock, Receiver, Sender } from '../fixtures/rocketmq/traffic.ts';
 import { ROCKETMQ_VERSIONS } from '../fixtures/rocketmq/versions.ts';
@@ -55,6 +56,44 @@ describe.each(ROCKETMQ_VERSIONS)('RocketMQ %s', { timeout: 300_000 }, (version) 
     // The broker's own books; they may lag the acknowledgements a little.
     await expect.poll(() => client.admin.storedTotal(TOPIC)).toBe(before + COUNT);
     await official.stopConsuming('theirs');
+  });
+
+  test('a probe reads with an account and over TLS; what is refused shows no key', async ({
+    rig,
+  }) => {
+    const probeOf = (secretKey: string, tls: { verify: boolean }): Probe =>
+      openProbe(
+        {
+          type: 'rocketmq',
+          nameServers: [rig.cluster.nameServer],
+          acl: { accessKey: ADMIN.accessKey, secretKey },
+          tls: { ...tls, servername: 'localhost' },
+          topics: [TOPIC],
+          groups: ['theirs'],
+        },
+        {} as Parameters<typeof openProbe>[1],
+      );
+    const probe = probeOf(ADMIN.secretKey, { verify: false });
+    const reading = await probe.read(AbortSignal.timeout(20_000));
+    const values = Object.fromEntries([...reading].map(([name, { value }]) => [name, value]));
+    expect(values).toMatchObject({
+      brokers: 1,
+      stored: await rig.client.admin.storedTotal(TOPIC),
+      send_queue: 0,
+    });
+    expect(values['commit_log']).toBeGreaterThan(0);
+    await probe.close();
+    const wrong = probeOf('hunter-secret', { verify: false });
+    const failing = wrong.read(AbortSignal.timeout(20_000));
+    await expect(failing).rejects.toMatchObject({
+      reason: expect.stringMatching(/^answer \d+$/) as string,
+      message: expect.not.stringContaining('hunter-secret') as string,
+    });
+    await wrong.close();
+    const strict = probeOf(ADMIN.secretKey, { verify: true });
+    const distrusted = strict.read(AbortSignal.timeout(20_000));
+    await expect(distrusted).rejects.toMatchObject({ reason: 'no name server or broker' });
+    await strict.close();
   });
 
   test('what the official client sends we receive', async ({ rig }) => {

@@ -82,6 +82,8 @@ export interface RocketmqProbeSource {
   /** `host:port` each. */
   readonly nameServers: readonly string[];
   readonly acl: { readonly accessKey: string; readonly secretKey: string } | null;
+  /** Null: plain connections. `servername`: null is the host's. */
+  readonly tls: { readonly verify: boolean; readonly servername: string | null } | null;
   /** Whose messages are counted. */
   readonly topics: readonly string[];
   /** Whose reading is counted. */

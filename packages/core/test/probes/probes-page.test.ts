@@ -8,11 +8,12 @@ const named = new Set([...page.matchAll(/`([^`\n]+)`/g)].map(([, text = '']) => 
 
 const url = 'http://h';
 const SOURCES: readonly ProbeSource[] = [
+  { type: 'nginx', url },
   { type: 'node', url },
   { type: 'emqx', url, rules: [], sinks: [] },
   { type: 'mosquitto', url },
   { type: 'rabbitmq', url },
-  { type: 'rocketmq', nameServers: [], acl: null, topics: ['t'], groups: ['g'] },
+  { type: 'rocketmq', nameServers: [], acl: null, tls: null, topics: ['t'], groups: ['g'] },
 ];
 
 test.each(SOURCES)('docs/probes.md tells every figure of $type', (source) => {

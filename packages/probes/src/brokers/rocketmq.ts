@@ -1,5 +1,11 @@
 import type { RocketmqProbeSource } from '@squall/core/plan';
-import { type Admin, type QueueLag, RocketmqClient, RocketmqError } from '@squall/rocketmq';
+import {
+  type Admin,
+  type QueueLag,
+  RocketmqClient,
+  RocketmqError,
+  type TlsSettings,
+} from '@squall/rocketmq';
 import { CounterSum } from '../counter-sum.ts';
 import { probeErrorOf } from '../error-reason.ts';
 import { type Figure, type Probe, ProbeError, type Reading } from '../probe.ts';
@@ -22,11 +28,12 @@ export class RocketmqProbe implements Probe {
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
-    const { nameServers, acl, topics, groups } = this.#source;
+    const { nameServers, acl, tls, topics, groups } = this.#source;
     try {
       this.#client ??= new RocketmqClient({
         nameServers,
         acl,
+        tls: tls === null ? null : tlsOf(tls),
         readClock: readMonotonic,
         connectTimeoutMs: REQUEST_TIMEOUT_MS,
         requestTimeoutMs: REQUEST_TIMEOUT_MS,
@@ -132,6 +139,10 @@ async function runtimeInfo(admin: Admin, address: string): Promise<Info | null> 
 function diskShare(info: Info): number {
   const share = firstNumber(info, ['commitLogDiskRatio']) ?? 0;
   return share > 1 ? 0 : share;
+}
+
+function tlsOf({ verify, servername }: NonNullable<RocketmqProbeSource['tls']>): TlsSettings {
+  return { rejectUnauthorized: verify, ...(servername === null ? {} : { servername }) };
 }
 
 function isSound({ brokerOffset, consumerOffset }: QueueLag): boolean {

@@ -96,7 +96,12 @@ export function rocketmqSource(probe: ProbeFile, place: Place): RocketmqProbeSou
     return null;
   }
   const topics = [probe.topic ?? []].flat();
-  return { type: 'rocketmq', nameServers, acl, topics, groups: [probe.group ?? []].flat() };
+  const groups = [probe.group ?? []].flat();
+  const tls =
+    probe.tls === undefined
+      ? null
+      : { verify: probe.tls.verify, servername: probe.tls.servername ?? null };
+  return { type: 'rocketmq', nameServers, acl, tls, topics, groups };
 }
 
 function notEmpty(map: object, path: PlanPath, { findings }: NormalContext): boolean {

@@ -5,6 +5,7 @@ import type { PlanPath } from '../problem.ts';
 import type { PlanFile, ProbeFile } from '../schema/plan-file.ts';
 import type { NormalContext } from './context.ts';
 import { httpSource, type Place, prometheusSource, rocketmqSource } from './probe-parts.ts';
+import { sqlSource } from './sql-probe.ts';
 import { hookSource, hostSource, listeningSource } from './hook-and-host.ts';
 
 /** Time between readings, where the plan says nothing. Counting rows is load, too: SQL has none. */
@@ -21,7 +22,7 @@ const KEYS = {
   emqx: { needs: ['url'], may: ['rule', 'sink'] },
   mosquitto: { needs: ['url'], may: [] },
   rabbitmq: { needs: ['url'], may: [] },
-  rocketmq: { needs: ['nameServers'], may: ['acl', 'topic', 'group'] },
+  rocketmq: { needs: ['nameServers'], may: ['acl', 'tls', 'topic', 'group'] },
   webhook: { needs: [], may: ['url', 'listen'] },
   host: { needs: [], may: ['agent', 'labels'] },
 } as const;
@@ -38,6 +39,7 @@ const OPTIONAL_KEYS = [
   'sink',
   'nameServers',
   'acl',
+  'tls',
   'topic',
   'group',
   'listen',
@@ -135,7 +137,7 @@ function built(
   switch (type) {
     case 'mysql':
     case 'postgres':
-      return checkQuery(query, place) ? { type, url, query } : null;
+      return sqlSource({ type, url, query }, place);
     case 'nginx':
     case 'node':
     case 'mosquitto':
@@ -174,28 +176,5 @@ function checkUrl(text: string, at: Place & { readonly type: Type }): boolean {
   context.findings.error(place, `this is no address for a probe of type ${type}`, {
     hint: `it begins with ${schemes.map((scheme) => `${scheme}//`).join(' or ')}`,
   });
-  return false;
-}
-
-/** One SELECT, and nothing that could be more than reading. */
-const FORBIDDEN =
-  /\b(?:insert|update|delete|replace|drop|alter|create|truncate|grant|revoke|into|call|lock|set|load|handler|do|execute|merge|copy|vacuum|sleep|benchmark|pg_sleep)\b/i;
-
-function checkQuery(query: string, { path, context }: Place): boolean {
-  const place = [...path, 'query'];
-  const hint = 'write a single SELECT that gives one number, such as SELECT COUNT(*) FROM t';
-  const bare = query.trim().replace(/;$/, '');
-  const quoted = bare.replaceAll(/'(?:[^'\\]|''|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`/g, "''");
-  const fault = !/^select\b/i.test(quoted)
-    ? 'this is no SELECT'
-    : quoted.includes(';')
-      ? 'this is more than one statement'
-      : /--|#|\/\*/.test(quoted)
-        ? 'a query of a probe has no comments'
-        : FORBIDDEN.test(quoted)
-          ? `${FORBIDDEN.exec(quoted)?.[0] ?? ''} is not for a probe`
-          : null;
-  if (fault === null) return true;
-  context.findings.error(place, fault, { hint });
   return false;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PRESET_NAMES } from '../../probes/presets.ts';
-import { choice, oneOrMore, plainText, someDuration, strictMap } from './leaves.ts';
+import { choice, flag, oneOrMore, plainText, someDuration, strictMap } from './leaves.ts';
 import { nameServer } from './targets.ts';
 
 const FIGURE = /^[A-Za-z_][\w-]{0,63}$/;
@@ -74,6 +74,12 @@ export const probe = strictMap({
   })
     .optional()
     .describe('`rocketmq`: the account; it may read offsets and figures of brokers.'),
+  tls: strictMap({
+    verify: flag().prefault('true').describe('False takes any certificate.'),
+    servername: plainText(253).optional().describe('The name that the certificate must be for.'),
+  })
+    .optional()
+    .describe('`rocketmq`: TLS of the connections.'),
   topic: oneOrMore(plainText(256))
     .optional()
     .describe('`rocketmq`: topics whose messages are counted.'),

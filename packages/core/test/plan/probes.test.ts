@@ -48,8 +48,23 @@ describe('probes of a plan', () => {
       { type: 'nginx', url: 'http://{{n}}/' },
       'probes.p.url: only {{env.NAME}} can stand in the address of a probe',
     ],
+    [
+      { type: 'mysql', url: 'mysql://h/d?ssl=1', query: 'SELECT 1' },
+      'probes.p.url: the address of a mysql probe has no "ssl=1"',
+    ],
+    [
+      { type: 'postgres', url: 'postgres://h/d?tls=true', query: 'SELECT 1' },
+      'probes.p.url: the address of a postgres probe has no "tls=true"',
+    ],
   ])('%j is told', (probe, message) => {
     expect(complaints(planOf({ probes: { p: probe } }))).toEqual([message]);
+  });
+
+  test.each([
+    { type: 'mysql', url: 'mariadb://u:{{env.P}}@h/d?tls=true', query: 'SELECT 1' },
+    { type: 'postgres', url: 'postgres://h/d?sslmode=verify-full', query: 'SELECT 1' },
+  ])('%j asks for TLS', (probe) => {
+    expect(accepted(planOf({ probes: { p: probe } })).probes).toHaveLength(1);
   });
 
   test('a name that a group or a metric has cannot be told apart', () => {

@@ -26,6 +26,7 @@ describe('a run with probes of the broker and of its host', { timeout: 90_000 },
           'host.cpu_idle: max <= 100%',
           'host.memory_used_share: max < 0.1%',
         ],
+        settle: { quiet: '500ms', max: '10s' },
         balance: { settle: { max: '20s' }, equal: ['devices.acked', 'broker.messages_in'] },
       };
       const text = JSON.stringify(plan);

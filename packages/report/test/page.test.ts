@@ -155,6 +155,46 @@ describe('the page of a report', () => {
     expect(page).not.toContain('class="line dot');
   });
 
+  test('shows what the sides of a balance counted, and by how much they differ', () => {
+    const page = draw({
+      balance: [
+        {
+          equation: 'devices.acked = rows',
+          values: { 'devices.acked': 1_000_000, rows: 999_999 },
+          unresolved: 0,
+          difference: -1,
+          share: -0.000001,
+          settledAfterUs: 2_500_000,
+          holds: false,
+          state: 'fail',
+          remark: 'one is missing',
+        },
+      ],
+    });
+    const section = /<section id="balance">[\s\S]*?<\/section>/.exec(page)?.[0] ?? '';
+    for (const part of [
+      '1,000,000',
+      '999,999',
+      '>-1<',
+      '-0.0001 %',
+      '2.5\u00A0s',
+      'one is missing',
+    ]) {
+      expect(section).toContain(part);
+    }
+  });
+
+  test('draws how the hosts of agents fared, each by its name', () => {
+    const series = ['north', 'south'].map((agent, n) => ({
+      metric: 'cpu_used',
+      labels: { agent, stat: 'value' },
+      values: [null, 0.25 + n / 2, null, 0.5],
+    }));
+    const page = withSeries(series);
+    expect(page).toContain('<bdi>south cpu_used</bdi>');
+    expect(page).toContain('Hosts of the agents: processor');
+  });
+
   test('names the curves that find no place in it', () => {
     const many = Array.from({ length: 300 }, (_, n) => rate('received', [1, 2], `group-${n}`));
     const page = withSeries(many);

@@ -28,6 +28,9 @@ const FILES = ['LICENSE', 'README.md', 'plans', 'deploy/tune'];
 const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 const catalog = parse(readFileSync(path.join(root, 'pnpm-workspace.yaml'), 'utf8')).catalog;
 
+const compare = (a, b) => (a < b ? -1 : 1);
+const mb = (bytes) => (bytes / 1e6).toFixed(2);
+
 main(path.resolve(process.argv[2] ?? path.join(root, 'pack')));
 
 function main(target) {
@@ -105,7 +108,9 @@ function manifestOf(packages) {
     files: ['bin', 'dist', ...FILES],
     dependencies: {
       ...Object.fromEntries(
-        outside.map(([name, wanted]) => [name, exact(name, wanted)]).toSorted(),
+        outside
+          .map(([name, wanted]) => [name, exact(name, wanted)])
+          .toSorted(([a], [b]) => compare(a, b)),
       ),
       ...Object.fromEntries([...packages].map((name) => [name, version])),
     },
@@ -118,9 +123,6 @@ function exact(name, wanted) {
   if (found === undefined) throw new Error(`${name} is not in the catalog`);
   return found;
 }
-
-const compare = (a, b) => (a < b ? -1 : 1);
-const mb = (bytes) => (bytes / 1e6).toFixed(2);
 
 function pack(stage, target) {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', target];

@@ -10,7 +10,56 @@ export interface Sample {
   readonly value: number;
   /** Read before the span: only what it counts up from. */
   readonly before?: boolean;
+  /** Readings that it stands for; 1 where it is left out. */
+  readonly weight?: number;
 }
+
+/**
+ * At most about half of the samples. What changes a growth, a least or a greatest value stays: both ends,
+ * the extremes, and both sides of where a counter began again, as long as those are not most. Each of the
+ * rest stands for those left out before it, all for about as many, so that means and percentiles lean
+ * to no part of the span.
+ */
+export function thinnedSamples(samples: readonly Sample[], kind: FigureInfo['kind']): Sample[] {
+  const own = samples.filter((sample) => sample.before !== true);
+  const extremes = new Set([extreme(own, -1), extreme(own, 1), samples[0], samples.at(-1)]);
+  const falls = kind === 'counter' ? fallsOf(samples) : new Set<Sample>();
+  const keepsFalls = falls.size < samples.length / 4;
+  // Two neighbours that are left stand for more than this together: that makes half of them at most.
+  const most = (4 * totalWeight(samples)) / samples.length;
+  const kept: Sample[] = [];
+  let owed = 0;
+  for (const [index, sample] of samples.entries()) {
+    const weight = owed + weightOf(sample);
+    const next = samples[index + 1];
+    const isFull = next !== undefined && weight + weightOf(next) > most;
+    const stays = isFull || extremes.has(sample) || (keepsFalls && falls.has(sample));
+    if (stays) kept.push({ ...sample, weight });
+    owed = stays ? 0 : weight;
+  }
+  return kept;
+}
+
+function extreme(samples: readonly Sample[], sign: 1 | -1): Sample | undefined {
+  let found = samples[0];
+  for (const sample of samples) {
+    if (found !== undefined && sign * (sample.value - found.value) > 0) found = sample;
+  }
+  return found;
+}
+
+/** Both sides of each fall. */
+function fallsOf(samples: readonly Sample[]): Set<Sample> {
+  const falls = new Set<Sample>();
+  let before: Sample | undefined;
+  for (const sample of samples) {
+    if (before !== undefined && sample.value < before.value) falls.add(before).add(sample);
+    before = sample;
+  }
+  return falls;
+}
+
+const weightOf = ({ weight = 1 }: Sample): number => weight;
 
 /**
  * An aggregate over a span, in the unit of the literals (µs for seconds); null where there is nothing
@@ -42,18 +91,18 @@ function overTime(
 }
 
 function overValues({ aggregate, percentile }: Term, own: readonly Sample[]): number | null {
-  const values = own.map(({ value }) => value).toSorted((a, b) => a - b);
+  const sorted = own.toSorted((a, b) => a.value - b.value);
   switch (aggregate) {
     case 'min':
-      return values[0] ?? null;
+      return rank(sorted, 0);
     case 'max':
-      return values.at(-1) ?? null;
+      return rank(sorted, 100);
     case 'med':
-      return rank(values, 50);
+      return rank(sorted, 50);
     case 'p':
-      return rank(values, percentile ?? 100);
+      return rank(sorted, percentile ?? 100);
     case 'avg':
-      return values.reduce((sum, value) => sum + value, 0) / values.length;
+      return mean(own);
     case 'count':
     case 'delta':
     case 'rate':
@@ -62,6 +111,14 @@ function overValues({ aggregate, percentile }: Term, own: readonly Sample[]): nu
       return null;
   }
 }
+
+function mean(samples: readonly Sample[]): number {
+  const sum = samples.reduce((all, sample) => all + sample.value * weightOf(sample), 0);
+  return sum / totalWeight(samples);
+}
+
+const totalWeight = (samples: readonly Sample[]): number =>
+  samples.reduce((sum, sample) => sum + weightOf(sample), 0);
 
 /** A counter that began again counts from 0. */
 function grown(samples: readonly Sample[], kind: FigureInfo['kind']): number {
@@ -75,7 +132,9 @@ function grown(samples: readonly Sample[], kind: FigureInfo['kind']): number {
 }
 
 /** Nearest rank, as for times. */
-function rank(sorted: readonly number[], percentile: number): number {
-  const wanted = Math.max(1, Math.ceil((percentile * sorted.length) / 100 - 1e-9));
-  return sorted[wanted - 1] ?? 0;
+function rank(sorted: readonly Sample[], percentile: number): number {
+  const wanted = Math.max(1, Math.ceil((percentile * totalWeight(sorted)) / 100 - 1e-9));
+  let seen = 0;
+  const found = sorted.find((sample) => (seen += weightOf(sample)) >= wanted);
+  return found?.value ?? 0;
 }

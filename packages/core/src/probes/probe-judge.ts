@@ -9,10 +9,10 @@ import { isProbeLine } from './check-line.ts';
 import type { ProbeReading } from './probe-book.ts';
 import { type FigureReference, findFigure, isFigure } from './reference.ts';
 import { expectedOf, observedOf, unitOf } from './wording.ts';
-import { observe, type Sample } from './observe.ts';
+import { observe, type Sample, thinnedSamples } from './observe.ts';
 
-/** Samples of one window, or of a stage or a run that is judged as a whole; more are left out. */
-const MAX_SAMPLES = 20_000;
+/** Samples of one window, or of a stage or a run that is judged as a whole; beyond it they are thinned. */
+const MAX_SAMPLES = 5_000;
 
 /** Where a reading fell. `sinceUs`: since the stage's clock. */
 export interface StagePlace {
@@ -124,8 +124,8 @@ export class ProbeJudge {
         ...at,
         samples: line.before === null ? [] : [{ ...line.before, before: true }],
       };
-      if (line.open.samples.length < MAX_SAMPLES) line.open.samples.push(sample);
-      else line.leftOut += 1;
+      line.open.samples.push(sample);
+      if (line.open.samples.length > MAX_SAMPLES) thin(line, line.open);
     }
     line.before = sample;
   }
@@ -184,6 +184,12 @@ export class ProbeJudge {
   }
 }
 
+function thin(line: Line, open: OpenSpan): void {
+  const { length } = open.samples;
+  open.samples.splice(0, length, ...thinnedSamples(open.samples, line.figure.info.kind));
+  line.leftOut += length - open.samples.length;
+}
+
 /** The span that a reading belongs to; null: none that is judged. */
 function spanAt({ stages, parsed }: Line, place: StagePlace | null) {
   if (stages === null) return { stage: null, window: 0 };
@@ -210,7 +216,10 @@ function stateOf(
     return { state: parsed.onBreach === 'warn' ? 'warn' : 'fail', remark: '' };
   }
   if (tally.windows === 0) return { state: 'no_data', remark: 'the probe gave no reading there' };
-  const remark = line.leftOut === 0 ? '' : `${line.leftOut} readings were more than are kept`;
+  const remark =
+    line.leftOut === 0
+      ? ''
+      : `${line.leftOut} readings were more than are kept: means and percentiles stand on the others`;
   return { state: 'pass', remark };
 }
 

@@ -112,6 +112,31 @@ describe('thresholds on probes', () => {
     ]);
   });
 
+  test('of a day of readings no growth, extreme or restart is lost, and means lean to no part', () => {
+    const lines = [
+      'rows: delta == 86498',
+      'rows: max == 50000',
+      'host.cpu_user: avg > 51.3%',
+      'host.cpu_user: avg < 51.7%',
+      'host.cpu_user: max == 99%',
+      'host.cpu_user: p(48) < 27%',
+      'host.cpu_user: p(52) == 80%',
+    ];
+    const judge = new ProbeJudge(accepted(planOf({ probes: PROBES, thresholds: lines })));
+    for (let second = 0; second < 86_400; second++) {
+      // Emptied at 50,000; what it holds then has come since.
+      const value = second <= 50_000 ? second : second - 49_901;
+      judge.add(reading('rows', second, { value }), null);
+      const cpu = second === 40_001 ? 0.99 : second < 43_200 ? 0.2 + (second % 7) / 100 : 0.8;
+      judge.add(reading('host', second, { cpu_user: cpu }), null);
+    }
+    const results = [...judge.results().values()];
+    expect(results.filter(({ state }) => state !== 'pass')).toEqual([]);
+    expect(results).toHaveLength(lines.length);
+    expect(results[0]?.remark).toMatch(/readings were more than are kept/);
+    expect(JSON.stringify(judge).length).toBeLessThan(lines.length * 5_000 * 60);
+  });
+
   test('goes on from its JSON as if it had never stopped', () => {
     const values = [0.2, 0.9, 0.5, 0.85, 0.1].map((value, n) => [n + 0.5, value] as const);
     const whole = judged('host.cpu_user: avg < 80% over 2s', values);

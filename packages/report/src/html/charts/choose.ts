@@ -209,25 +209,32 @@ function curveOf({ metric, labels, values }: Series): Curve {
   return { name: `${who} ${metric}${percentile}`, values };
 }
 
-/** Figures of a probe that have the same unit share a chart. */
+/**
+ * Figures of a probe that have the same unit share a chart, but counters stand apart, as they only
+ * grow, and so does each figure of which only the server knows the unit.
+ */
 function probeCharts({ timeline, probes }: Report, book: ChartBook): TimeChart[] {
   const charts: TimeChart[] = [];
   for (const [name, probe] of Object.entries(probes)) {
-    const own = timeline.series.filter(({ labels }) => labels['probe'] === name);
-    const byUnit = new Map<Unit, Curve[]>();
-    for (const { metric, values } of own) {
+    const shared = new Map<string, { readonly unit: Unit; readonly curves: Curve[] }>();
+    for (const { metric, labels, values } of timeline.series) {
+      if (labels['probe'] !== name) continue;
       const figure = probe[metric];
-      const unit = isFigure(figure) ? (figure.unit ?? 'count') : 'count';
-      byUnit.set(unit, [...(byUnit.get(unit) ?? []), { name: metric, values }]);
+      const { kind, unit } = isFigure(figure) ? figure : NO_FIGURE;
+      const key = unit === null ? metric : `${kind} ${unit}`;
+      const chart = shared.get(key) ?? { unit: unit ?? 'count', curves: [] };
+      chart.curves.push({ name: metric, values });
+      shared.set(key, chart);
     }
-    for (const [unit, curves] of byUnit) {
-      charts.push(
-        ...book.charts(html`${said(name)} <span class="kind">${probe.type}</span>`, unit, curves),
-      );
+    for (const { unit, curves } of shared.values()) {
+      const title = html`${said(name)} <span class="kind">${probe.type}</span>`;
+      charts.push(...book.charts(title, unit, curves));
     }
   }
   return charts;
 }
+
+const NO_FIGURE = { kind: 'gauge', unit: null } as const;
 
 type Figure = Extract<Report['probes'][string][string], { readonly kind: string }>;
 

@@ -56,7 +56,7 @@ export function balanceSection({ balance }: Report): Html {
 
 /** Small shares keep their digits: one in a million lost is not 0 %. */
 function shareText(share: number): string {
-  return `${Number((share * 100).toPrecision(3))} %`;
+  return `${Number((share * 100).toPrecision(3))}\u00A0%`;
 }
 
 /** Named where a row has some. */

@@ -1,6 +1,6 @@
 import type { Report } from '@squall/core/report';
 import { type Html, html, said, when } from '../markup.ts';
-import { duration } from '../numbers.ts';
+import { duration, short } from '../numbers.ts';
 import { sentence } from '../sentences.ts';
 import { badge, signOf, toneOf } from '../state.ts';
 import { table } from '../table.ts';
@@ -47,11 +47,21 @@ export function validitySection({ validity }: Report): Html {
   const rows = validity.findings.map(({ check, state, observed, limit, agent, hint }) => [
     html`<code>${check}</code>`,
     badge(state),
-    html`${observed}`,
-    html`${limit ?? '–'}`,
+    html`${measured(check, observed)}`,
+    html`${limit === null ? '–' : measured(check, limit)}`,
     said(agent ?? ''),
     said(hint),
   ]);
   const head = (['check', 'state', 'observed', 'limit', 'agent', 'meaning'] as const).map(say);
   return html`<section id="validity"><h2>${say('validity')} ${badge(validity.state)}</h2><p class="quiet">${say('validityMeaning')}</p>${rows.length === 0 ? html`<p>${say('noFindings')}</p>` : table({ label: say('validity'), head, rows })}</section>`;
+}
+
+/** Checks whose figures are µs, and those whose figures are shares; the others count. */
+const TIMES: readonly string[] = ['lateness', 'start_skew', 'loop_delay'];
+const SHARES: readonly string[] = ['dropped', 'frames_missing'];
+
+function measured(check: string, value: number | string): string | number {
+  if (typeof value === 'string') return value;
+  if (TIMES.includes(check)) return duration(value);
+  return SHARES.includes(check) ? short(value, 'share') : value;
 }

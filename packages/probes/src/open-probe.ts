@@ -1,15 +1,12 @@
 import type { ProbeSource } from '@squall/core/plan';
-import { MosquittoProbe } from './brokers/mosquitto.ts';
 import { RabbitmqProbe } from './brokers/rabbitmq.ts';
-import { RocketmqProbe } from './brokers/rocketmq.ts';
 import { EmqxProbe } from './emqx/emqx.ts';
 import { NodeProbe } from './exposition/node-exporter.ts';
 import { PrometheusProbe } from './exposition/prometheus.ts';
 import { HttpProbe } from './http/json.ts';
 import { NginxProbe } from './http/nginx.ts';
+import { LateProbe } from './late-probe.ts';
 import type { Probe } from './probe.ts';
-import { MysqlProbe } from './sql/mysql.ts';
-import { PostgresProbe } from './sql/postgres.ts';
 import { HostProbe, type HostReader } from './host/host-probe.ts';
 import { type HookScene, webhookProbe } from './webhook/webhook-probe.ts';
 
@@ -23,9 +20,11 @@ export interface ProbeScene {
 export function openProbe(source: ProbeSource, scene: ProbeScene): Probe {
   switch (source.type) {
     case 'mysql':
-      return new MysqlProbe(source);
+      return new LateProbe(async () => new (await import('./sql/mysql.ts')).MysqlProbe(source));
     case 'postgres':
-      return new PostgresProbe(source);
+      return new LateProbe(
+        async () => new (await import('./sql/postgres.ts')).PostgresProbe(source),
+      );
     case 'nginx':
       return new NginxProbe(source.url);
     case 'http':
@@ -39,11 +38,15 @@ export function openProbe(source: ProbeSource, scene: ProbeScene): Probe {
     case 'emqx':
       return new EmqxProbe(source);
     case 'mosquitto':
-      return new MosquittoProbe(source.url);
+      return new LateProbe(
+        async () => new (await import('./brokers/mosquitto.ts')).MosquittoProbe(source.url),
+      );
     case 'rabbitmq':
       return new RabbitmqProbe(source.url);
     case 'rocketmq':
-      return new RocketmqProbe(source);
+      return new LateProbe(
+        async () => new (await import('./brokers/rocketmq.ts')).RocketmqProbe(source),
+      );
     case 'webhook':
       return webhookProbe(source, scene.hook);
     case 'host':

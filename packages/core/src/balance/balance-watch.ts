@@ -1,19 +1,17 @@
 import type { BalanceSpec } from '../plan/balance-spec.ts';
+import { type Curve, withPoint } from '../probes/curve.ts';
 import { type BalanceFacts, type BalanceState, judgeBalance } from './judge-balance.ts';
-
-/** Points of an equation's curve; beyond it every second one is given up. */
-const MAX_POINTS = 4_096;
 
 /** An equation when the run is over. */
 export interface BalanceResult extends BalanceState {
   /** From the end of the load until it held, µs; null where it did not. */
   readonly settledAfterUs: number | null;
   /** Difference over the run's time. */
-  readonly points: readonly (readonly [atUs: number, difference: number])[];
+  readonly points: Curve;
 }
 
 export interface BalanceWatchState {
-  readonly points: readonly (readonly (readonly [number, number])[])[];
+  readonly points: readonly Curve[];
   readonly settledUs: readonly (number | null)[];
 }
 
@@ -21,7 +19,7 @@ export interface BalanceWatchState {
 export class BalanceWatch {
   readonly #spec: BalanceSpec;
   readonly #facts: BalanceFacts;
-  #points: readonly (readonly (readonly [number, number])[])[];
+  #points: readonly Curve[];
   /** On the run's timeline; null: it does not hold now. */
   #settledUs: readonly (number | null)[];
 
@@ -40,7 +38,7 @@ export class BalanceWatch {
   look(atUs: number): readonly BalanceState[] {
     const states = judgeBalance(this.#spec, this.#facts);
     this.#points = states.map(({ difference }, index) =>
-      thinned([...(this.#points[index] ?? []), [atUs, difference] as const]),
+      withPoint(this.#points[index] ?? [], atUs, difference),
     );
     this.#settledUs = states.map(({ holds }, index) =>
       holds ? (this.#settledUs[index] ?? atUs) : null,
@@ -61,8 +59,4 @@ export class BalanceWatch {
       };
     });
   }
-}
-
-function thinned<Point>(points: readonly Point[]): readonly Point[] {
-  return points.length <= MAX_POINTS ? points : points.filter((_, index) => index % 2 === 1);
 }

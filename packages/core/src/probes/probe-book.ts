@@ -1,7 +1,6 @@
+import { type Curve, withPoint } from './curve.ts';
 import type { FigureInfo } from './figures.ts';
 
-/** Points of a figure that are kept for its curve; beyond it every second one is given up. */
-const MAX_POINTS = 4_096;
 /** Reasons of a probe's failures that are told apart; the rest are counted under one. */
 const MAX_REASONS = 50;
 const OTHER_REASONS = 'other reasons';
@@ -26,7 +25,7 @@ export interface FigureRecord extends FigureInfo {
   readonly max: number;
   readonly sum: number;
   readonly lastUs: number;
-  readonly points: readonly (readonly [atUs: number, value: number])[];
+  readonly points: Curve;
 }
 
 export interface ProbeRecord {
@@ -106,7 +105,7 @@ type NewValue = FigureInfo & { readonly value: number; readonly atUs: number };
 
 function grown(known: FigureRecord | undefined, { value, atUs, ...info }: NewValue): FigureRecord {
   if (known === undefined) {
-    const points = [[atUs, value]] as const;
+    const points = withPoint([], atUs, value);
     const one = { first: value, last: value, min: value, max: value, sum: value };
     return { ...info, ...one, increase: 0, decreases: 0, readings: 1, lastUs: atUs, points };
   }
@@ -124,10 +123,6 @@ function grown(known: FigureRecord | undefined, { value, atUs, ...info }: NewVal
     max: Math.max(known.max, value),
     sum: known.sum + value,
     lastUs: atUs,
-    points: thinned([...known.points, [atUs, value]]),
+    points: withPoint(known.points, atUs, value),
   };
-}
-
-function thinned<Point>(points: readonly Point[]): readonly Point[] {
-  return points.length <= MAX_POINTS ? points : points.filter((_, index) => index % 2 === 1);
 }

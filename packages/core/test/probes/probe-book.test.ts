@@ -56,7 +56,11 @@ describe('the book of probes', () => {
     const book = bookOf(Array.from({ length: 20_000 }, (_, n) => n));
     const figure = book.figure('p', 'f');
     expect(figure?.points.length).toBeLessThanOrEqual(4_096);
+    expect(figure?.points.at(0)).toEqual([0, 0]);
     expect(figure?.points.at(-1)).toEqual([19_999e6, 19_999]);
+    // No part of the day is told more of than another by much.
+    const gaps = figure?.points.map(([us], n, all) => us - (all[n - 1]?.[0] ?? 0)) ?? [];
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(20e6);
     expect(figure?.increase).toBe(19_999);
   });
 

@@ -155,6 +155,23 @@ describe('a probe of Nginx', () => {
   });
 });
 
+plain('a reading that never reached the web server is none of its requests', async () => {
+  const page =
+    'Active connections: 1 \nserver accepts handled requests\n 7 7 10 \nReading: 0 Writing: 1 Waiting: 0 \n';
+  const port = await freePort();
+  const probe = open({ type: 'nginx', url: `http://127.0.0.1:${port}/` });
+  const refused = probe.read(AbortSignal.timeout(5_000));
+  await expect(refused).rejects.toMatchObject({ reason: 'connection refused' });
+  const server = createServer((_request, response) => response.end(page));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  try {
+    expect(await read(probe)).toMatchObject({ requests: 9, active: 0, writing: 0 });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
 describe('a probe of a JSON answer', () => {
   plain('takes the numbers at its pointers', async () => {
     const answer = JSON.stringify({ stats: [{ queued: 12, 'a/b': '34' }] });

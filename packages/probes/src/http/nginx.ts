@@ -4,6 +4,12 @@ import { pageOf, pageText } from './page.ts';
 const PAGE =
   /^Active connections: (\d+)\s+server accepts handled requests\s+(\d+) (\d+) (\d+)\s+Reading: (\d+) Writing: (\d+) Waiting: (\d+)/;
 
+const UNREACHED: ReadonlySet<string> = new Set([
+  'connection refused',
+  'no such host',
+  'host unreachable',
+]);
+
 /**
  * The page of Nginx's `stub_status`. Its own readings, each a request (and an open connection that
  * writes), are taken out of what it says.
@@ -17,9 +23,7 @@ export class NginxProbe implements Probe {
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
-    // It counts whether its answer arrives or not.
-    this.#readings += 1;
-    const text = await pageText({ ...this.#page, signal });
+    const text = await this.#text(signal);
     const found = PAGE.exec(text);
     if (found === null) throw new ProbeError('not a page of stub_status');
     const [
@@ -43,6 +47,17 @@ export class NginxProbe implements Probe {
   }
 
   async close(): Promise<void> {}
+
+  /** The server counts a request whether its answer arrives or not, but none that never reached it. */
+  async #text(signal: AbortSignal): Promise<string> {
+    this.#readings += 1;
+    try {
+      return await pageText({ ...this.#page, signal });
+    } catch (error) {
+      if (error instanceof ProbeError && UNREACHED.has(error.reason)) this.#readings -= 1;
+      throw error;
+    }
+  }
 }
 
 const counter = (value: number): Figure => ({ value, kind: 'counter', unit: 'count' });

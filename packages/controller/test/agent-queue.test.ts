@@ -34,6 +34,15 @@ describe('runs that wait for agents', () => {
     ]);
   });
 
+  it('never get agents that only observe their host', () => {
+    const first = wish('r1', null);
+    const observer = agent('a', { facts: { labels: {}, observes: true } });
+    const queue = queueOf([observer], [first]);
+    expect(queue.offer(first)).toBeNull();
+    expect(queue.isShort(first)).toBe(true);
+    expect(names(queueOf([observer, agent('b')], [first]).offer(first))).toEqual(['b']);
+  });
+
   it('get all that are free where they name no number, and one at least', () => {
     const first = wish('r1', null);
     const agents = [agent('a'), agent('b', { idle: false }), agent('c')];

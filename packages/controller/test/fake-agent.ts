@@ -112,6 +112,7 @@ export class FakeAgent {
     this.say({
       type: 'heartbeat',
       health: { cpuSeconds: 0.5, rssBytes: 1_000_000, loopDelayP99Us: 1_000, outboxFrames: 0 },
+      host: { cpu_used: 0.25, net_in: 1_000, load: 2 },
     });
   }
 

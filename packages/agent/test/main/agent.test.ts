@@ -164,6 +164,17 @@ describe('a run', () => {
   });
 });
 
+describe('an agent that observes', () => {
+  it('says so, and takes no share', async () => {
+    await join({ observe: true });
+    expect((await controller.next('hello')).agent.observes).toBe(true);
+    controller.assign(smallPlan(), { agent: 'a1', workers: 1 });
+    const { reasons } = await controller.next('refused');
+    expect(reasons).toEqual(['it takes no other run: it only observes its host']);
+    expect(workerProcesses()).toEqual([]);
+  });
+});
+
 describe('a share that cannot be carried', () => {
   it('is refused when it needs more descriptors than a process may hold', async () => {
     await join({});

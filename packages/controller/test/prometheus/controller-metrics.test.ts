@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { Histogram, RunAggregate } from '@squall/core/metrics';
+import { ProbeBook } from '@squall/core/probes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { controllerMetrics } from '../../src/prometheus/controller-metrics.ts';
 import { BUCKETS_S, histogramText } from '../../src/prometheus/histogram-text.ts';
@@ -100,6 +101,14 @@ describe('the metrics of the controller', () => {
     expect(lines.get('process_resident_memory_bytes')).toBeGreaterThan(0);
   });
 
+  it('tell of the hosts of the agents', () => {
+    const agent = '{agent="agent-1"}';
+    expect(lines.get(`squall_agent_host_cpu_used_ratio${agent}`)).toBe(0.25);
+    expect(lines.get(`squall_agent_host_net_in_bytes_per_second${agent}`)).toBe(1_000);
+    expect(lines.get(`squall_agent_host_load${agent}`)).toBe(2);
+    expect(lines.has(`squall_agent_host_net_out_bytes_per_second${agent}`)).toBe(false);
+  });
+
   it('forget a run with it', async () => {
     const metrics = metricsOf([]);
     expect(await metrics.text()).not.toContain(scene.handle.id);
@@ -134,7 +143,7 @@ async function boundsToldOf(boundUs: number): Promise<string[]> {
   const slice = { stage: 0, phase: 'main', n: 0, span: 1, fromUs: 0, toUs: 1 } as const;
   const slices = [{ ...slice, series, examples: [] }];
   aggregate.fold({ run: 'run-1', agent: 'a', epoch: 1, seqFrom: 1, seqTo: 1, slices });
-  const figures = { aggregate };
+  const figures = { aggregate, probes: new ProbeBook([]) };
   const run: object = {
     id: 'run-1',
     plan: planOf({ stages: [{ name: 'load', forUs: 2_000_000 }] }),

@@ -5,13 +5,32 @@ import type { Report } from './model.ts';
 
 const STEP_US = 1_000_000;
 
+type Series = Report['timeline']['series'];
+
+/** All curves have so many steps of that length. */
+interface Scale {
+  readonly stepUs: number;
+  readonly steps: number;
+}
+
 /** The curves of the run, labelled, and where its stages lie in them. */
 export function timelineOf(input: ReportInput, startedAt: string): Report['timeline'] {
   const { plan, stages, aggregate } = input;
   const labels = labelsOf(plan);
+  const ofLoad = aggregate?.timeline.series() ?? [];
+  const stepUs = aggregate?.timeline.stepUs ?? STEP_US;
+  const steps = Math.max(
+    1,
+    Math.ceil(input.run.durationUs / stepUs),
+    ...ofLoad.map(({ values }) => values.length),
+  );
+  const outside = [
+    ...outsideSeries(input, { stepUs, steps }),
+    ...hostSeries(input, { stepUs, steps }),
+  ];
   return {
     startedAt,
-    stepUs: aggregate?.timeline.stepUs ?? STEP_US,
+    stepUs,
     stages: stages.map(({ index, enteredUs, clockUs, endUs }) => ({
       name: plan.stages[index]?.name ?? `stage ${index}`,
       fromUs: Math.round(enteredUs),
@@ -19,34 +38,33 @@ export function timelineOf(input: ReportInput, startedAt: string): Report['timel
       toUs: Math.round(endUs),
     })),
     series: [
-      ...(aggregate?.timeline.series() ?? []).map(({ metric, subject, stat, values }) => ({
+      ...ofLoad.map(({ metric, subject, stat, values }) => ({
         metric,
         labels: { ...labels(subject), stat },
-        values: [...values],
+        // What is read outside goes on while the run settles; all curves are equally long.
+        values:
+          outside.length === 0
+            ? [...values]
+            : Array.from({ length: steps }, (_, step) => values[step] ?? null),
       })),
-      ...outsideSeries(input, aggregate?.timeline.stepUs ?? STEP_US),
-      ...hostSeries(input, aggregate?.timeline.stepUs ?? STEP_US),
+      ...outside,
     ],
   };
 }
 
 /** What probes read and how far the sides of balances were apart, in the steps of the load's curves. */
-function outsideSeries(
-  { probes, balance, run }: ReportInput,
-  stepUs: number,
-): Report['timeline']['series'] {
-  const steps = Math.max(1, Math.ceil(run.durationUs / stepUs));
+function outsideSeries({ probes, balance }: ReportInput, scale: Scale): Series {
   const ofProbes = [...(probes ?? [])].flatMap(([probe, { figures }]) =>
     Object.entries(figures).map(([figure, { points }]) => ({
       metric: figure,
       labels: { probe, stat: 'value' },
-      values: inSteps(points, stepUs, steps),
+      values: inSteps(points, scale),
     })),
   );
   const ofBalance = (balance ?? []).map(({ equation, points }) => ({
     metric: 'balance_difference',
     labels: { equation, stat: 'value' },
-    values: inSteps(points, stepUs, steps),
+    values: inSteps(points, scale),
   }));
   return [...ofProbes, ...ofBalance];
 }
@@ -55,8 +73,7 @@ function outsideSeries(
 const MAX_HOST_CURVES = 64;
 
 /** How the hosts of the load generators fared; of several agents of one host the first speaks. */
-function hostSeries({ agents, run }: ReportInput, stepUs: number): Report['timeline']['series'] {
-  const steps = Math.max(1, Math.ceil(run.durationUs / stepUs));
+function hostSeries({ agents }: ReportInput, scale: Scale): Series {
   const hosts = new Map(
     agents.toReversed().map((agent) => [agent.clockDomain ?? agent.host, agent]),
   );
@@ -67,7 +84,7 @@ function hostSeries({ agents, run }: ReportInput, stepUs: number): Report['timel
       Object.entries(hostPoints).map(([figure, points]) => ({
         metric: figure,
         labels: { agent: id, stat: 'value' },
-        values: inSteps(points, stepUs, steps),
+        values: inSteps(points, scale),
       })),
     );
 }
@@ -75,8 +92,7 @@ function hostSeries({ agents, run }: ReportInput, stepUs: number): Report['timel
 /** The last value of each step; null where none was read. What came before the load is left out. */
 function inSteps(
   points: readonly (readonly [atUs: number, value: number])[],
-  stepUs: number,
-  steps: number,
+  { stepUs, steps }: Scale,
 ): (number | null)[] {
   const values = Array.from<unknown, number | null>({ length: steps }, () => null);
   for (const [atUs, value] of points) {

@@ -36,6 +36,26 @@ describe('probes of a plan', () => {
       { type: 'nginx', url: 'http://h', query: 'x' },
       'probes.p.query: a probe of type nginx has no query',
     ],
+    [{ type: 'webhook' }, 'probes.p: a probe of type webhook needs url or listen'],
+    [
+      { type: 'webhook', url: 'http://h', listen: 'h:1' },
+      'probes.p: a probe of type webhook has either url or listen',
+    ],
+    [
+      { type: 'webhook', url: 'mqtt://h' },
+      'probes.p.url: this is no address for a probe of type webhook',
+    ],
+    [{ type: 'webhook', listen: ':80' }, 'probes.p.listen: ":80" is no address to listen on'],
+    [{ type: 'webhook', listen: 'h:0' }, 'probes.p.listen: "h:0" is no address to listen on'],
+    [{ type: 'host' }, 'probes.p: a probe of type host needs agent or labels'],
+    [
+      { type: 'host', agent: 'a', labels: { a: 'b' } },
+      'probes.p: a probe of type host has either agent or labels',
+    ],
+    [
+      { type: 'host', agent: 'a', url: 'http://h' },
+      'probes.p.url: a probe of type host has no url',
+    ],
     [
       { type: 'http', url: 'http://h', values: {} },
       'probes.p.values: at least one figure is needed',
@@ -65,6 +85,23 @@ describe('probes of a plan', () => {
     { type: 'postgres', url: 'postgres://h/d?sslmode=verify-full', query: 'SELECT 1' },
   ])('%j asks for TLS', (probe) => {
     expect(accepted(planOf({ probes: { p: probe } })).probes).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      { type: 'webhook', url: 'http://u:{{env.P}}@h:8085' },
+      { type: 'webhook', url: 'http://u:{{env.P}}@h:8085', listen: null },
+    ],
+    [
+      { type: 'webhook', listen: '[::1]:8085' },
+      { type: 'webhook', url: '', listen: { host: '::1', port: 8_085 } },
+    ],
+    [
+      { type: 'host', labels: { role: 'broker' } },
+      { type: 'host', agent: null, labels: { role: 'broker' } },
+    ],
+  ])('%j is read', (probe, source) => {
+    expect(accepted(planOf({ probes: { p: probe } })).probes).toMatchObject([{ source }]);
   });
 
   test('a name that a group or a metric has cannot be told apart', () => {

@@ -10,6 +10,8 @@ const url = 'http://h';
 const SOURCES: readonly ProbeSource[] = [
   { type: 'nginx', url },
   { type: 'node', url },
+  { type: 'host', agent: 'a', labels: {} },
+  { type: 'webhook', url, listen: null },
   { type: 'emqx', url, rules: [], sinks: [] },
   { type: 'mosquitto', url },
   { type: 'rabbitmq', url },

@@ -17,8 +17,8 @@ export interface Converted {
 
 /** The clocks of publishers that messages are timed by: this host's own, and those it was told of. */
 export class HookClocks {
-  readonly domain: string;
-  readonly #ownHash: number;
+  /** `clockDomainHash` of this host's own. */
+  readonly ownHash: number;
   #seen = new Map<number, SeenClock>();
   #seenAtUs = 0;
   /** The same object each time: messages are many. */
@@ -26,8 +26,7 @@ export class HookClocks {
 
   /** `domain`: of this process, boot id and time namespace. */
   constructor(domain: string) {
-    this.domain = domain;
-    this.#ownHash = clockDomainHash(domain);
+    this.ownHash = clockDomainHash(domain);
   }
 
   /** What is told now takes the place of what was told before. */
@@ -41,7 +40,7 @@ export class HookClocks {
     const converted = this.#converted;
     converted.us = us;
     converted.boundUs = 0;
-    if (domain === this.#ownHash) return converted;
+    if (domain === this.ownHash) return converted;
     const seen = this.#seen.get(domain);
     if (seen === undefined) return null;
     converted.us = us + seen.offsetUs;

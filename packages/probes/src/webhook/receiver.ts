@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { SquallError } from '@squall/core/errors';
 import { HookClocks, type SeenClock } from './hook-clocks.ts';
 import { BACKLOG, BODY_LIMIT, GOODBYE_MS, REQUEST_MS } from './limits.ts';
+import { monotonicUs } from './monotonic.ts';
 import { type HookStats, hookStats } from './stats.ts';
 import { HookTally } from './tally.ts';
 import { answerOwnPage } from './own-pages.ts';
@@ -38,6 +39,11 @@ export class HookReceiver {
   readonly #clocks: HookClocks;
   readonly #server: Server;
   readonly #bodyLimit: number;
+  readonly #speaker = {
+    stats: (run?: string) => this.stats(run),
+    see: (clocks: readonly SeenClock[]) => this.see(clocks),
+    clock: () => ({ domain: this.#clocks.ownHash, nowUs: monotonicUs() }),
+  };
   /** Grows by the error share with each request; at 1 one is refused. */
   #error = 0;
 
@@ -99,7 +105,7 @@ export class HookReceiver {
 
   #take(request: IncomingMessage, response: ServerResponse): void {
     if (request.method !== 'POST' && request.method !== 'PUT') {
-      answerOwnPage(request, response, (run) => this.stats(run));
+      answerOwnPage(request, response, this.#speaker);
       return;
     }
     if (this.#isRefused()) {
@@ -159,10 +165,4 @@ const BARE = new Set([204, 304]);
 function end(response: ServerResponse, status: number): void {
   response.writeHead(status, BARE.has(status) ? undefined : HEADERS);
   response.end();
-}
-
-/** µs of the host's CLOCK_MONOTONIC, as stamps have it. */
-function monotonicUs(): number {
-  const [seconds, nanos] = process.hrtime();
-  return seconds * 1_000_000 + nanos / 1_000;
 }

@@ -1,9 +1,12 @@
 import type { WebhookProbeSource } from '@squall/core/plan';
-import { mapOf, parseJson } from '../http/json-value.ts';
+import { clockDomainHash } from '@squall/core/stamp';
+import { type JsonMap, mapOf, parseJson } from '../http/json-value.ts';
 import { pageOf, pageText } from '../http/page.ts';
 import { type Probe, ProbeError, type Reading } from '../probe.ts';
+import { CLOCKS_HEADER, clocksHeader, type HookClock, hookClockOf } from './clock-header.ts';
 import { hookFigures } from './figures.ts';
 import type { SeenClock } from './hook-clocks.ts';
+import { monotonicUs } from './monotonic.ts';
 import { HookReceiver } from './receiver.ts';
 import { statsOf } from './stats-of.ts';
 
@@ -52,20 +55,64 @@ class OwnHook implements Probe {
   }
 }
 
+/** How a hook's clock relates to ours: µs there = µs here + offset, off by at most the bound. */
+interface Relation {
+  readonly offsetUs: number;
+  readonly boundUs: number;
+}
+
 class HookPage implements Probe {
   readonly #page: ReturnType<typeof pageOf>;
+  readonly #scene: HookScene;
+  #relation: Relation | null = null;
 
-  constructor(address: string, { run }: HookScene) {
+  constructor(address: string, scene: HookScene) {
     const url = new URL(address);
     if (url.pathname === '/') url.pathname = '/stats';
-    url.searchParams.set('run', run);
+    url.searchParams.set('run', scene.run);
     this.#page = pageOf(url.href);
+    this.#scene = scene;
   }
 
   async read(signal: AbortSignal): Promise<Reading> {
-    const answer = mapOf(parseJson(await pageText({ ...this.#page, signal })), 'the answer');
+    const isFirst = this.#relation === null;
+    const answer = await this.#ask(signal);
+    // Before the first message comes the hook has to know the clocks that it is timed by.
+    if (isFirst && this.#relation !== null) await this.#ask(signal);
     return hookFigures(statsOf(answer));
   }
 
   async close(): Promise<void> {}
+
+  async #ask(signal: AbortSignal): Promise<JsonMap> {
+    const headers = { ...this.#page.headers, ...this.#told() };
+    const sentUs = monotonicUs();
+    const text = await pageText({ ...this.#page, headers, signal });
+    const receivedUs = monotonicUs();
+    const answer = mapOf(parseJson(text), 'the answer');
+    const clock = hookClockOf(answer['clock']);
+    this.#relation = clock === null ? null : this.#relate(clock, { sentUs, receivedUs });
+    return answer;
+  }
+
+  #relate(
+    { domain, nowUs }: HookClock,
+    { sentUs, receivedUs }: { readonly sentUs: number; readonly receivedUs: number },
+  ): Relation {
+    if (domain === clockDomainHash(this.#scene.clockDomain)) return { offsetUs: 0, boundUs: 0 };
+    const boundUs = (receivedUs - sentUs) / 2;
+    return { offsetUs: nowUs - (sentUs + boundUs), boundUs };
+  }
+
+  /** The publishers' clocks as the hook sees them. */
+  #told(): Record<string, string> {
+    const relation = this.#relation;
+    if (relation === null) return {};
+    const clocks = this.#scene.clocks().map(({ domain, offsetUs, boundUs }) => ({
+      domain,
+      offsetUs: offsetUs + relation.offsetUs,
+      boundUs: boundUs + relation.boundUs,
+    }));
+    return clocks.length === 0 ? {} : { [CLOCKS_HEADER]: clocksHeader(clocks) };
+  }
 }

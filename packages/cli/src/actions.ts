@@ -19,6 +19,7 @@ export function actionsFor(scene: RunScene, exitWith: ExitWith): Actions {
     ...runActions(scene, exitWith),
     ...remoteActions(scene, exitWith),
     ...hostActions(scene, exitWith),
+    completion: (script) => Promise.resolve(scene.terminal.print(script)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { addBench, type BenchActions } from './bench-program.ts';
 import { addDoctor, type HostActions } from './host-program.ts';
+import { addCompletion, type CompletionActions } from './completion-program.ts';
 import { addImport, type ImportActions } from './import-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
 import { addSink, type SinkActions } from './sink-program.ts';
@@ -25,6 +26,7 @@ export interface Actions
     HostActions,
     BenchActions,
     ImportActions,
+    CompletionActions,
     SinkActions,
     RocketmqActions {
   run(plan: string, options: RunCommandOptions): Promise<void>;
@@ -58,6 +60,7 @@ export function buildProgram(version: string, actions: Actions): Command {
   addSink(program, actions);
   addDoctor(program, actions);
   addRemoteCommands(program, actions);
+  addCompletion(program, actions);
   program
     .command('broker', { hidden: true })
     .description('The embedded broker of `run --with-broker`')

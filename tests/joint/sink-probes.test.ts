@@ -63,6 +63,9 @@ describe.concurrent('a probe of MariaDB', { timeout: 60_000 }, () => {
     );
     expect((await failure(withQuery('SELECT 1 UNION SELECT 2'))).reason).toBe('not one number');
     expect((await failure(withQuery('SELECT "x"'))).reason).toBe('not a number');
+    // TLS that was asked for is never left out in silence.
+    const plainly = await failure(withQuery('SELECT 1', `${database.url}?tls=true`));
+    expect(plainly.reason).toBe('HANDSHAKE_NO_SSL_SUPPORT');
     // A million rows are not read to find out that they are no count.
     const rows = 'SELECT seq FROM seq_1_to_1000000000';
     expect((await failure(withQuery(rows))).reason).toBe('not one number');
@@ -132,6 +135,8 @@ describe('a probe of PostgreSQL', { timeout: 60_000 }, () => {
           WHERE application_name = 'squall' AND state = 'active'`;
         return rows.length === 0;
       });
+      const secured = `${server.url}?sslmode=verify-full`;
+      expect((await failure(asking('SELECT 1', secured))).reason).toBe('connection lost');
       const gone = `postgres://squall@127.0.0.1:${await freePort()}/x`;
       expect((await failure(asking('SELECT 1', gone))).reason).toBe('connection refused');
     } finally {

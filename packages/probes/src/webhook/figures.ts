@@ -1,5 +1,5 @@
 import type { Figure, Reading } from '../probe.ts';
-import type { HookLatency, HookStats } from './stats.ts';
+import type { HookFigures, HookLatency } from './stats.ts';
 
 const COUNTERS = [
   'requests',
@@ -11,7 +11,7 @@ const COUNTERS = [
   'foreign',
   'untracked',
   'untimed',
-] as const satisfies readonly (keyof HookStats)[];
+] as const satisfies readonly (keyof HookFigures)[];
 
 const TIMES = [
   ['mean', 'meanUs'],
@@ -24,7 +24,7 @@ const TIMES = [
 ] as const satisfies readonly (readonly [string, keyof HookLatency])[];
 
 /** What a hook counted, as figures of a probe. Times are there once something was timed. */
-export function hookFigures(stats: HookStats): Reading {
+export function hookFigures(stats: HookFigures): Reading {
   const figures = new Map<string, Figure>();
   for (const name of COUNTERS) figures.set(name, counter(stats[name]));
   figures.set('bytes', { value: stats.bytes, kind: 'counter', unit: 'bytes' });

@@ -1,7 +1,5 @@
 /** Bytes of one request's body, where nobody says otherwise. */
 export const BODY_LIMIT = 1024 * 1024;
-/** Highest limit of a body: it is held whole. */
-export const MAX_BODY_LIMIT = 64 * 1024 * 1024;
 /** Runs whose messages are told apart; those of further ones are foreign. */
 export const MAX_RUNS = 16;
 /** How deep arrays and `payload` members may lie in each other. */

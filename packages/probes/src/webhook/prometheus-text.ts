@@ -15,14 +15,6 @@ const COUNTERS: readonly (readonly [
   ['foreign', 'Messages without a stamp.', (stats) => stats.foreign],
 ];
 
-const QUANTILES = [
-  ['0.5', 'p50Us'],
-  ['0.9', 'p90Us'],
-  ['0.95', 'p95Us'],
-  ['0.99', 'p99Us'],
-  ['0.999', 'p999Us'],
-] as const;
-
 /** What a hook counted, in Prometheus' text format. */
 export function hookPrometheusText(stats: HookStats): string {
   const lines = COUNTERS.flatMap(([name, help, read]) => [
@@ -40,11 +32,11 @@ export function hookPrometheusText(stats: HookStats): string {
     '# TYPE squall_hook_lost gauge',
     `squall_hook_lost ${stats.lost}`,
     '# HELP squall_hook_latency_seconds From the moment a message was due to its arrival at the hook.',
-    '# TYPE squall_hook_latency_seconds summary',
-    ...QUANTILES.map(
-      ([quantile, key]) =>
-        `squall_hook_latency_seconds{quantile="${quantile}"} ${stats.hookLatency[key] / 1e6}`,
+    '# TYPE squall_hook_latency_seconds histogram',
+    ...stats.hookHistogram.map(
+      ([upToUs, count]) => `squall_hook_latency_seconds_bucket{le="${upToUs / 1e6}"} ${count}`,
     ),
+    `squall_hook_latency_seconds_bucket{le="+Inf"} ${stats.hookLatency.count}`,
     `squall_hook_latency_seconds_sum ${(stats.hookLatency.meanUs * stats.hookLatency.count) / 1e6}`,
     `squall_hook_latency_seconds_count ${stats.hookLatency.count}`,
     '',

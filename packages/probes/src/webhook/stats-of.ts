@@ -1,9 +1,9 @@
 import { isMap, type JsonMap, numberIn } from '../http/json-value.ts';
 import { ProbeError } from '../probe.ts';
-import type { HookLatency, HookStats } from './stats.ts';
+import type { HookFigures, HookLatency } from './stats.ts';
 
 /** The statistics of a hook out of what its page says. @throws ProbeError where it is another page */
-export function statsOf(answer: JsonMap): HookStats {
+export function statsOf(answer: JsonMap): HookFigures {
   const { badBodies, hookLatency } = answer;
   if (!isMap(badBodies) || !isMap(hookLatency)) throw notOurs('it has no latency of a hook');
   return {

@@ -19,8 +19,19 @@ export interface HookLatency {
   readonly boundUs: number;
 }
 
+/** Upper ends of the buckets of the histogram, µs: from a tenth of a millisecond to a minute. */
+const BUCKETS_US = [
+  100, 250, 500, 1e3, 2.5e3, 5e3, 1e4, 2.5e4, 5e4, 1e5, 2.5e5, 5e5, 1e6, 2.5e6, 5e6, 1e7, 3e7, 6e7,
+];
+
 /** What a hook has counted since it was opened. */
-export interface HookStats {
+export interface HookStats extends HookFigures {
+  /** How many messages took no longer than so many µs: rising bounds, rising counts. */
+  readonly hookHistogram: readonly (readonly [upToUs: number, count: number])[];
+}
+
+/** The part of it that a run reads. */
+export interface HookFigures {
   readonly requests: number;
   readonly refused: number;
   readonly bytes: number;
@@ -67,6 +78,9 @@ export function hookStats(tally: HookTally, run?: string): HookStats {
     untimed: sum(({ untimed }) => untimed),
     badBodies: Object.fromEntries(tally.badBodies),
     hookLatency: latencyOf(latency),
+    hookHistogram: latency
+      .countsUpTo(BUCKETS_US)
+      .map((count, place) => [BUCKETS_US[place] ?? 0, count] as const),
   };
 }
 

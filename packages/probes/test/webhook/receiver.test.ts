@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type HookOptions, HookReceiver } from '@squall/probes/webhook';
@@ -184,6 +185,23 @@ describe('answers', () => {
     expect(performance.now() - before).toBeGreaterThan(45);
   });
 
+  test('that nobody waits for any more harm nobody', async () => {
+    const hook = await start({ delayUs: 100_000 });
+    await new Promise<void>((resolve) => {
+      const socket = connect(hook.port, '127.0.0.1', () => {
+        socket.write('POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx');
+      });
+      const timer = setInterval(() => {
+        if (hook.stats().requests === 0) return;
+        clearInterval(timer);
+        socket.destroy();
+        resolve();
+      }, 5);
+    });
+    expect(await post(hook, stamped({ seq: 0 }))).toBe(200);
+    expect(hook.stats()).toMatchObject({ requests: 2, foreign: 1, unique: 1 });
+  });
+
   test('are errors for the share that was asked for, and nothing of those is counted', async () => {
     const hook = await start({ errorShare: 0.25 });
     const statuses: number[] = [];
@@ -205,7 +223,11 @@ describe('its own pages', () => {
     expect(text).toContain('\nsquall_hook_requests_total 2\n');
     expect(text).toContain('\nsquall_hook_bad_bodies_total{reason="not JSON"} 1\n');
     expect(text).toContain('\nsquall_hook_lost 1\n');
-    expect(text).toMatch(/\nsquall_hook_latency_seconds\{quantile="0.99"\} [0-9.e-]+\n/);
+    expect(text).toContain('\nsquall_hook_latency_seconds_bucket{le="60"} 1\n');
+    expect(text).toContain('\nsquall_hook_latency_seconds_bucket{le="+Inf"} 1\n');
+    expect(text).toContain('\nsquall_hook_latency_seconds_count 1\n');
+    const check = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+    if (check.error === undefined) expect(check.stdout + check.stderr).toBe('');
   });
 
   test('are /stats, /metrics and /healthz; nothing else is there to be got', async () => {

@@ -19,6 +19,10 @@ export function actionsFor(scene: RunScene, exitWith: ExitWith): Actions {
     ...runActions(scene, exitWith),
     ...remoteActions(scene, exitWith),
     ...hostActions(scene, exitWith),
+    init: async (file, options) => {
+      const { initCommand } = await import('./commands/init.ts');
+      await initCommand(file, options, scene.terminal);
+    },
     completion: (script) => Promise.resolve(scene.terminal.print(script)),
   };
 }

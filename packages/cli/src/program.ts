@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { addBench, type BenchActions } from './bench-program.ts';
 import { addDoctor, type HostActions } from './host-program.ts';
 import { addCompletion, type CompletionActions } from './completion-program.ts';
+import { addInit, type InitActions } from './init-program.ts';
 import { addImport, type ImportActions } from './import-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
 import { addSink, type SinkActions } from './sink-program.ts';
@@ -27,6 +28,7 @@ export interface Actions
     BenchActions,
     ImportActions,
     CompletionActions,
+    InitActions,
     SinkActions,
     RocketmqActions {
   run(plan: string, options: RunCommandOptions): Promise<void>;
@@ -50,6 +52,7 @@ export function buildProgram(version: string, actions: Actions): Command {
     .showHelpAfterError('Run the command with --help to see what it takes.')
     .exitOverride()
     .addHelpText('after', TOP_EXAMPLES);
+  addInit(program, actions);
   addRun(program, actions);
   addCheck(program, actions);
   addController(program, actions);

@@ -2,7 +2,7 @@ import { probeErrorOf } from './error-reason.ts';
 import { type Probe, ProbeError, type Reading } from './probe.ts';
 
 /** Tries of the reading before the load, from which counters count. */
-const FIRST_TRIES = 3;
+export const FIRST_TRIES = 3;
 const RETRY_US = 500_000;
 /** How long a reading that was called off may take to let go. */
 const LET_GO_US = 2_000_000;

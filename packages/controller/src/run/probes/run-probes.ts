@@ -9,7 +9,7 @@ import {
   type ProbeReading,
 } from '@squall/core/probes';
 import type { AbortDecision, ThresholdResult } from '@squall/core/thresholds';
-import { ProbeKeeper, type ProbeScene, type Reading } from '@squall/probes';
+import { FIRST_TRIES, ProbeKeeper, type ProbeScene, type Reading } from '@squall/probes';
 import type { TimeSource } from '../../time-source.ts';
 import type { StageRecord } from '../stage-walk.ts';
 import { HURRY, type Waiter } from '../waiter.ts';
@@ -17,6 +17,8 @@ import { openProbes } from './open-probes.ts';
 
 /** Between two looks at the sides of a balance that do not agree yet. */
 const LOOK_AGAIN_US = 500_000;
+/** Beyond the time-outs of the readings before the load: the pauses between them. */
+const FIRST_MARGIN_US = 10_000_000;
 
 export interface RunProbesScene {
   readonly plan: Plan;
@@ -92,13 +94,29 @@ export class RunProbes {
   /** Reads all of them before there is load: counters count from there. */
   async first(): Promise<void> {
     if (this.#scene.plan.probes.length === 0) return;
-    await this.#keeper.first();
+    await this.#firstReadings();
     for (const [name, { errors, lastError }] of this.book.records()) {
       const isRead = this.#early.some(({ probe }) => probe === name);
       if (errors > 0 && !isRead) {
         this.#scene.warning(`probe ${name} could not be read before the load: ${lastError}`);
       }
     }
+  }
+
+  /** A probe that hangs keeps nobody from stopping the run before it began. */
+  async #firstReadings(): Promise<void> {
+    const { plan, time, waiter } = this.#scene;
+    let isDone = false;
+    void this.#keeper.first().then(() => {
+      isDone = true;
+      waiter.poke();
+    });
+    const longestUs = Math.max(...plan.probes.map(({ timeoutUs }) => timeoutUs));
+    await waiter.wait({
+      until: () => isDone,
+      deadlineUs: time.monotonicUs() + FIRST_TRIES * longestUs + FIRST_MARGIN_US,
+      yieldsTo: HURRY.graceful,
+    });
   }
 
   begin(underway: Underway): void {

@@ -13,7 +13,7 @@ export interface CommandWords {
   readonly takesFiles: boolean;
 }
 
-export interface OptionWord {
+interface OptionWord {
   /** `--agents`; short forms are quicker typed than completed. */
   readonly long: string;
   readonly text: string;

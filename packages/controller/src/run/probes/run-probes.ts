@@ -107,10 +107,12 @@ export class RunProbes {
   async #firstReadings(): Promise<void> {
     const { plan, time, waiter } = this.#scene;
     let isDone = false;
-    void this.#keeper.first().then(() => {
+    const read = async () => {
+      await this.#keeper.first();
       isDone = true;
       waiter.poke();
-    });
+    };
+    void read();
     const longestUs = Math.max(...plan.probes.map(({ timeoutUs }) => timeoutUs));
     await waiter.wait({
       until: () => isDone,

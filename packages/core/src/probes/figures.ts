@@ -77,6 +77,7 @@ const HOOK: Readonly<Record<string, FigureInfo>> = {
   corrupted: counter,
   foreign: counter,
   untracked: counter,
+  forgotten: counter,
   untimed: counter,
   lost: gauge,
   hook_latency_mean: time,

@@ -10,6 +10,7 @@ const COUNTERS = [
   'corrupted',
   'foreign',
   'untracked',
+  'forgotten',
   'untimed',
 ] as const satisfies readonly (keyof HookFigures)[];
 

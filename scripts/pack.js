@@ -23,7 +23,7 @@ import { parse } from 'yaml';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const SCOPE = '@squall/';
 /** Beside the packages: what their commands read, and what a user begins with. */
-const FILES = ['LICENSE', 'README.md', 'plans', 'deploy/tune'];
+const FILES = ['LICENSE', 'README.md', 'plans', 'deploy/tune', 'deploy/systemd'];
 
 const read = (file) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 const catalog = parse(readFileSync(path.join(root, 'pnpm-workspace.yaml'), 'utf8')).catalog;

@@ -55,11 +55,11 @@ describe.concurrent('plans that are wrong', () => {
   test('what is not built yet is refused by name', async () => {
     const plan = {
       ...devicesPlan({ url: URL }),
-      probes: { rows: { type: 'mysql', url: 'mysql://x' } },
+      limits: { onAgentLoss: 'redistribute' },
     };
     const result = await squall(['check', workspace.plan(plan)]);
     expect(result.code).toBe(104);
-    expect(result.stderr).toMatch(/probes.*not supported/i);
+    expect(result.stderr).toMatch(/redistribute is not supported/i);
   });
 
   test('a stage that can never end', async () => {
@@ -120,7 +120,7 @@ describe.concurrent('runs that cannot begin', { timeout: 60_000 }, () => {
     expect(result.code).toBe(2);
     expect(result.stderr).toContain(out);
     expect(result.stderr).not.toMatch(STACK);
-    expect(result.seconds).toBeLessThan(10);
+    expect(result.seconds).toBeLessThan(30);
   });
 
   test('a JUnit file that cannot be written: the option and the file are named', async () => {

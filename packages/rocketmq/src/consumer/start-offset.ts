@@ -4,6 +4,9 @@ import type { TopicQueue } from '../route/topic-queues.ts';
 import type { StartFrom } from './consumer-options.ts';
 import { firstAlone } from './first-alone.ts';
 
+/** What is asked of a queue's offsets. */
+type QueueOffsets = Pick<Admin, 'minOffset' | 'maxOffset' | 'offsetAt'>;
+
 /**
  * Whether a group has committed offsets of a topic. Only the list of all its offsets says so: asked
  * for one of them, brokers of 4.x answer 0 for a group that they do not know, as long as the queue
@@ -25,7 +28,7 @@ export async function isKnownGroup(admin: Admin, group: string, topic: string): 
  * never saw).
  */
 export async function placeGroup(
-  admin: Admin,
+  admin: QueueOffsets & Pick<Admin, 'commitOffset'>,
   queues: readonly TopicQueue[],
   start: { readonly group: string; readonly from: StartFrom },
 ): Promise<boolean> {
@@ -45,7 +48,7 @@ export async function placeGroup(
 
 /** Where reading a queue begins for whoever has no committed offset. */
 export async function firstOffset(
-  admin: Admin,
+  admin: QueueOffsets,
   queue: TopicQueue,
   from: StartFrom,
 ): Promise<number> {

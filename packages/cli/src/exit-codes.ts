@@ -31,6 +31,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   SQ_UNSUPPORTED: EXIT.planInvalid,
   SQ_THRESHOLD: EXIT.planInvalid,
   SQ_TOKEN: EXIT.agents,
+  SQ_CONTROL: EXIT.agents,
   SQ_AGENTS: EXIT.agents,
   SQ_BUS: EXIT.agents,
   SQ_CAPACITY: EXIT.agents,

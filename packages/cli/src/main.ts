@@ -7,7 +7,7 @@ import { namedDescriptorFailure } from './descriptor-failure.ts';
 import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { PlanRefused } from './plan-refused.ts';
 import { buildProgram } from './program.ts';
-import { describeFailure } from './terminal/failure.ts';
+import { describeFailure, failureLine, ONE_LINE } from './terminal/failure.ts';
 import { openTerminal, type Terminal } from './terminal/terminal.ts';
 
 /** The command itself: reads the command line, does what it says, ends with the right exit code. */
@@ -41,7 +41,9 @@ function fail(error: unknown, to: Terminal): number {
     return EXIT.planInvalid;
   }
   const named = namedDescriptorFailure(error);
-  to.error(describeFailure(named, to.errorStyle));
+  const describe =
+    process.env[ONE_LINE.variable] === ONE_LINE.value ? failureLine : describeFailure;
+  to.error(describe(named, to.errorStyle));
   return exitCodeOf(named);
 }
 

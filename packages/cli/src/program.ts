@@ -7,7 +7,13 @@ import { addImport, type ImportActions } from './import-program.ts';
 import { addRemoteCommands, type RemoteActions } from './remote-program.ts';
 import { addSink, type SinkActions } from './sink-program.ts';
 import { addRocketmq, type RocketmqActions } from './rocketmq-program.ts';
-import { agentCount, apiOption, tokenOption, workerCount } from './shared-options.ts';
+import {
+  agentCount,
+  apiOption,
+  tokenFileOption,
+  tokenOption,
+  workerCount,
+} from './shared-options.ts';
 import type { AgentCommandOptions } from './commands/agent.ts';
 import type { CheckOptions } from './commands/check.ts';
 import type { ControllerCommandOptions, RunCommandOptions } from './commands/run-options.ts';
@@ -113,6 +119,7 @@ const LOCAL_ONLY = [
   'local',
   'redis',
   'redisForAgents',
+  'redisPasswordFile',
   'tlsCert',
   'tlsKey',
   'unencrypted',
@@ -169,6 +176,11 @@ function addController(program: Command, actions: Actions): void {
       ).env('SQUALL_AGENT_TOKEN'),
     )
     .addOption(
+      new Option('--agent-token-file <file>', 'a file that holds it').env(
+        'SQUALL_AGENT_TOKEN_FILE',
+      ),
+    )
+    .addOption(
       new Option('--retention <duration>', 'how long runs are kept after their end, or "forever"')
         .argParser(retention)
         .default(DEFAULT_RETENTION_US, '90d'),
@@ -195,7 +207,7 @@ const WITH_PLAN = [
   'force',
   'quiet',
 ];
-const WITHOUT_PLAN = ['store', 'agentToken', 'retention'];
+const WITHOUT_PLAN = ['store', 'agentToken', 'agentTokenFile', 'retention'];
 
 /** One command, two uses: options of the other are told, not passed over. */
 function checkController(command: Command, options: ControllerCommandOptions): void {
@@ -222,7 +234,7 @@ function addAgent(program: Command, actions: Actions): void {
         .makeOptionMandatory(),
     )
     .addOption(tokenOption())
-    .option('--token-file <file>', 'a file that holds the join token')
+    .addOption(tokenFileOption('the join token'))
     .option('--id <id>', 'name in the fleet (default: host and process id)')
     .addOption(
       new Option('--workers <n>', 'worker processes (default: one a core)')
@@ -257,7 +269,7 @@ function addListenOptions(command: Command): void {
       hostAndPort,
     )
     .addOption(tokenOption())
-    .option('--token-file <file>', 'a file that holds the join token')
+    .addOption(tokenFileOption('the join token'))
     .option('--tls-cert <file>', 'encrypt the port: certificate (chain) in PEM form')
     .option('--tls-key <file>', 'and its key; agents then dial wss://')
     .option('--unencrypted', 'with a token: listen for other machines without TLS')
@@ -272,6 +284,12 @@ function addListenOptions(command: Command): void {
         '--redis-for-agents <url>',
         'its address as agents reach it, where that differs',
       ).env('SQUALL_REDIS_FOR_AGENTS'),
+    )
+    .addOption(
+      new Option(
+        '--redis-password-file <file>',
+        'a file that holds the password of Redis, for an address without one',
+      ).env('SQUALL_REDIS_PASSWORD_FILE'),
     )
     .option(
       '--agents-timeout <duration>',

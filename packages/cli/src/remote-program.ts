@@ -8,7 +8,7 @@ import type {
 } from './commands/remote.ts';
 import type { CleanCommandOptions } from './commands/clean.ts';
 import { durationUs, keyValue, perSecond, wholeNumber } from './option-values.ts';
-import { apiOption, tokenOption } from './shared-options.ts';
+import { apiOption, tokenFileOption, tokenOption } from './shared-options.ts';
 
 /** Runs that are listed at once, at most. */
 const MAX_RUNS = 500;
@@ -130,5 +130,5 @@ function remote(command: Command): Command {
   return command
     .addOption(apiOption('address of the controller'))
     .addOption(tokenOption())
-    .option('--token-file <file>', 'a file that holds the token');
+    .addOption(tokenFileOption('the token'));
 }

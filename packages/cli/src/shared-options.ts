@@ -20,5 +20,10 @@ export function tokenOption(): Option {
   ).env('SQUALL_TOKEN');
 }
 
+/** `what` says which token: "the token", "the join token". */
+export function tokenFileOption(what: string): Option {
+  return new Option('--token-file <file>', `a file that holds ${what}`).env('SQUALL_TOKEN_FILE');
+}
+
 export const agentCount = wholeNumber(1, MAX_AGENTS);
 export const workerCount = wholeNumber(1, MAX_WORKERS);

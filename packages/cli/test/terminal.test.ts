@@ -2,7 +2,7 @@ import type { Progress } from '@squall/controller';
 import { SquallError } from '@squall/core/errors';
 import type { Report } from '@squall/core/report';
 import { describe, expect, test } from 'vitest';
-import { describeFailure } from '../src/terminal/failure.ts';
+import { describeFailure, failureLine } from '../src/terminal/failure.ts';
 import { LiveView } from '../src/terminal/live-view.ts';
 import { progressBlock, progressLine } from '../src/terminal/progress-text.ts';
 import { styleFor } from '../src/terminal/style.ts';
@@ -56,6 +56,9 @@ describe('failures', () => {
         '  next   choose another folder',
         '',
       ].join('\n'),
+    );
+    expect(failureLine(error, plain)).toBe(
+      'error SQ_OUTPUT: no report can be written · at: /out · cause: EACCES: permission denied · next: choose another folder\n',
     );
   });
 

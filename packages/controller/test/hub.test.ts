@@ -102,14 +102,19 @@ describe('the door', () => {
     const { url } = await openHub();
     const a = agent(url, 'a');
     await a.connect();
-    a.say(a.hello({ protocol: 2 }));
-    expect(await a.next('rejected')).toMatchObject({ code: 'protocol' });
+    a.say(a.hello({ protocol: 0 }));
+    const older = await a.next('rejected');
+    expect(older).toMatchObject({ code: 'protocol' });
+    expect(older.message).toMatch(
+      /^the agent \(Squall .+\) is older than this controller: .+ 0, not/,
+    );
     const b = agent(url, 'b');
     await b.connect();
     b.sayRaw(JSON.stringify({ type: 'hello', protocol: 7, news: true }));
     const rejected = await b.next('rejected');
     expect(rejected).toMatchObject({ code: 'protocol' });
     expect(rejected.message).toContain('protocol 7');
+    expect(rejected.message).toContain('of an unknown version');
     await b.closed();
   });
 

@@ -40,6 +40,8 @@ export interface AgentRunOptions {
   readonly logger: AgentLogger;
   readonly limits: AgentLimits;
   readonly workerEntry: string;
+  /** Why the share cannot be carried here. */
+  readonly refused: (reasons: readonly string[]) => void;
 }
 
 /** Node's longest timer. A run of more than 24 days is ended by its controller alone. */
@@ -393,6 +395,7 @@ export class AgentRun {
 
   async #refuse(reasons: readonly string[]): Promise<void> {
     for (const reason of reasons) this.#options.logger.warn(`refused: ${reason}`);
+    this.#options.refused(reasons);
     this.#journal.say({ type: 'refused', reasons: [...reasons] });
     await this.#end();
   }

@@ -45,6 +45,8 @@ class Agent implements AgentHandle, LinkListener {
   #id: string;
   #run: AgentRun | null = null;
   #lastHealth: AgentHealth | null = null;
+  #refusal: string | null = null;
+  #refusals = 0;
   #stopping = false;
   #heartbeat: NodeJS.Timeout | undefined;
   #goneTimer: NodeJS.Timeout | undefined;
@@ -95,6 +97,8 @@ class Agent implements AgentHandle, LinkListener {
       run: run?.id.run ?? null,
       workers: run?.workerPids.length ?? 0,
       health: this.#lastHealth,
+      refusal: this.#refusal,
+      refusals: this.#refusals,
     };
   }
 
@@ -213,7 +217,12 @@ class Agent implements AgentHandle, LinkListener {
       logger: this.#logger,
       limits: this.#limits,
       workerEntry: this.#options.workerEntry ?? WORKER_ENTRY,
+      refused: (reasons) => {
+        this.#refusals += 1;
+        this.#refusal = `share of run ${assign.run} refused: ${reasons.join(' · ')}`;
+      },
     });
+    this.#refusal = null;
     this.#run = agentRun;
     this.#clock.setInRun(true);
     void agentRun.over.then(() => this.#runOver(agentRun));
@@ -279,6 +288,7 @@ class Agent implements AgentHandle, LinkListener {
 const HINTS = {
   token:
     'set SQUALL_TOKEN to the token that the controller was started with (or give it by --token-file)',
-  protocol: 'use the same version of Squall for controller and agents',
+  protocol:
+    'start agent and controller from the same version of Squall; in containers, from the same image',
   id: 'give the agent another name with --id',
 } as const;

@@ -55,6 +55,10 @@ export interface AgentStatus {
   readonly workers: number;
   /** As of the last heartbeat; null before the first. */
   readonly health: AgentHealth | null;
+  /** Why it could not carry the share that it was given last; null: it could, or has had none. */
+  readonly refusal: string | null;
+  /** Shares refused since it was started. */
+  readonly refusals: number;
 }
 
 /** Where an agent says what a person who watches it should know. */

@@ -39,6 +39,12 @@ const DESCRIBED: readonly Described[] = [
     read: ({ workers }) => workers,
   },
   {
+    kind: 'counter',
+    name: 'squall_agent_refused_shares_total',
+    help: 'Shares of runs that this host could not carry.',
+    read: ({ refusals }) => refusals,
+  },
+  {
     kind: 'gauge',
     name: 'squall_agent_outbox_frames',
     help: 'Frames of measurements that no checkpoint of the controller has yet.',

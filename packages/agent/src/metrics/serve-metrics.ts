@@ -15,8 +15,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `/metrics` (for Prometheus) and `/healthz` (200 while the link to the controller stands, else
- * 503) of an agent. Both tell nothing that has to be kept from anybody, so neither asks for a token.
+ * Serves `/metrics` (for Prometheus) and `/healthz` of an agent: 200 while the link to the controller
+ * stands and the last share could be carried, else 503 with the reason. Both tell nothing that has to be kept from anybody, so neither asks for a token.
  * @throws SquallError SQ_LISTEN
  */
 export async function serveMetrics(
@@ -50,9 +50,10 @@ export async function serveMetrics(
   };
 }
 
-function answerHealth(response: ServerResponse, { linkUp }: AgentStatus): void {
-  if (linkUp) answer(response, 200, 'ok\n');
-  else answer(response, 503, 'no link to the controller\n');
+function answerHealth(response: ServerResponse, { linkUp, refusal }: AgentStatus): void {
+  if (!linkUp) answer(response, 503, 'no link to the controller\n');
+  else if (refusal !== null) answer(response, 503, `${refusal}\n`);
+  else answer(response, 200, 'ok\n');
 }
 
 function answer(response: ServerResponse, status: number, text: string): void {

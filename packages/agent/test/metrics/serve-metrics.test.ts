@@ -10,6 +10,8 @@ const IDLE: AgentStatus = {
   run: null,
   workers: 0,
   health: null,
+  refusal: null,
+  refusals: 0,
 };
 const BUSY: AgentStatus = {
   ...IDLE,
@@ -67,6 +69,16 @@ describe('the health of an agent', () => {
     await server?.close();
     server = null;
     expect((await get('/healthz', { ...IDLE, linkUp: false })).status).toBe(503);
+  });
+
+  it('tells why the last share could not be carried', async () => {
+    const refusal = 'share of run r1 refused: descriptors: 300, needed: 1,064';
+    const response = await get('/healthz', { ...IDLE, refusal, refusals: 1 });
+    expect(response.status).toBe(503);
+    expect(await response.text()).toBe(`${refusal}\n`);
+    expect(await (await get('/metrics', IDLE)).text()).toContain(
+      '\nsquall_agent_refused_shares_total 1\n',
+    );
   });
 });
 

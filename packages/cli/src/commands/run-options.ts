@@ -16,6 +16,7 @@ interface SharedRunOptions extends OutputOptions, EncryptionOptions {
   /** Redis as the bus, as this process reaches it; and as agents reach it, where that differs. */
   readonly redis?: string;
   readonly redisForAgents?: string;
+  readonly redisPasswordFile?: string;
   /** µs. */
   readonly agentsTimeout?: number;
   readonly quiet?: true;
@@ -40,6 +41,7 @@ export interface ControllerCommandOptions extends SharedRunOptions {
   readonly agents?: number;
   readonly store: string;
   readonly agentToken?: string;
+  readonly agentTokenFile?: string;
   /** µs, or for ever. */
   readonly retention: number | 'forever';
 }

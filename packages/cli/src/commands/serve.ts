@@ -9,6 +9,8 @@ export interface ServeOptions extends TokenSource, RedisOptions, EncryptionOptio
   readonly listen?: HostAndPort;
   readonly store: string;
   readonly agentToken?: string;
+  /** Goes before it. */
+  readonly agentTokenFile?: string;
   /** µs, or for ever. */
   readonly retention: number | 'forever';
   /** µs. */
@@ -28,6 +30,10 @@ export async function serveCommand(
   { terminal, version }: { readonly terminal: Terminal; readonly version: string },
 ): Promise<void> {
   const token = joinToken(options);
+  const agentToken = joinToken({
+    token: options.agentToken,
+    tokenFile: options.agentTokenFile,
+  });
   const listen = options.listen ?? DEFAULT_ADDRESS;
   const service = await startService({
     ...listen,
@@ -40,7 +46,7 @@ export async function serveCommand(
       warn: (text) => terminal.log(`warning: ${text}`),
     },
     ...(token === null ? {} : { token }),
-    ...(options.agentToken === undefined ? {} : { agentToken: options.agentToken }),
+    ...(agentToken === null ? {} : { agentToken }),
     ...(options.agentsTimeout === undefined ? {} : { timing: { agentsUs: options.agentsTimeout } }),
     ...redisOf(options),
   });

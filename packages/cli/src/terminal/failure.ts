@@ -1,6 +1,9 @@
 import { SquallError } from '@squall/core/errors';
 import type { Style } from './style.ts';
 
+/** Services write to a log, where what belongs together stands in one line. */
+export const ONE_LINE = { variable: 'SQUALL_LOG', value: 'line' } as const;
+
 /** Causes of causes that are printed; a chain can be circular. */
 const MAX_CAUSES = 5;
 
@@ -11,6 +14,13 @@ const MAX_CAUSES = 5;
 export function describeFailure(error: unknown, style: Style): string {
   const lines = error instanceof SquallError ? expected(error, style) : unexpected(error, style);
   return `${lines.join('\n')}\n`;
+}
+
+/** The same for a log of lines; a fault of ours keeps its stack. */
+export function failureLine(error: unknown, style: Style): string {
+  if (!(error instanceof SquallError)) return describeFailure(error, style);
+  const [message = '', ...rest] = expected(error, style);
+  return `${[message, ...rest.map((line) => line.trim().replace(/^(\w+) +/, '$1: '))].join(' · ')}\n`;
 }
 
 function expected(error: SquallError, style: Style): string[] {

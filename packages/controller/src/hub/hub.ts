@@ -6,6 +6,7 @@ import {
 } from '@squall/core/control';
 import type { RequestListener, Server } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { z } from 'zod';
 import {
   GOODBYE_US,
   HELLO_TIMEOUT_US,
@@ -170,11 +171,20 @@ export class AgentHub {
 
   /** A hello that cannot be read is most likely one of another version: say so where it is. */
   #refuseUnreadable(link: Link, json: unknown): void {
-    const protocol = protocolOf(json);
-    const message =
-      protocol === null || protocol === CONTROL_PROTOCOL
-        ? 'the first message must be a hello that fits the protocol'
-        : otherProtocol(protocol);
+    const greeting = looseHello.safeParse(json).data;
+    if (greeting !== undefined && greeting.protocol !== CONTROL_PROTOCOL) {
+      this.#refuseVersion(link, greeting);
+      return;
+    }
+    const message = 'the first message must be a hello that fits the protocol';
+    link.reject({ type: 'rejected', code: 'protocol', message });
+  }
+
+  #refuseVersion(link: Link, { protocol, agent }: LooseHello): void {
+    const { version = 'of an unknown version', host = 'an unknown host' } = agent ?? {};
+    const age = protocol < CONTROL_PROTOCOL ? 'older' : 'newer';
+    const message = `the agent (Squall ${version}) is ${age} than this controller: it speaks control protocol ${protocol}, not ${CONTROL_PROTOCOL}`;
+    this.#options.logger.warn(`an agent on ${host} was turned away: ${message}`);
     link.reject({ type: 'rejected', code: 'protocol', message });
   }
 
@@ -191,7 +201,7 @@ export class AgentHub {
       return;
     }
     if (hello.protocol !== CONTROL_PROTOCOL) {
-      link.reject({ type: 'rejected', code: 'protocol', message: otherProtocol(hello.protocol) });
+      this.#refuseVersion(link, hello);
       return;
     }
     if (hello.resume === null) this.#join(link, hello);
@@ -258,11 +268,13 @@ export class AgentHub {
   }
 }
 
-function protocolOf(json: unknown): unknown {
-  if (typeof json !== 'object' || json === null) return null;
-  return 'type' in json && json.type === 'hello' && 'protocol' in json ? json.protocol : null;
-}
+/** Fit for a log, whoever sent it. */
+const word = z.string().regex(/^[\w.:+-]{1,256}$/);
 
-function otherProtocol(protocol: unknown): string {
-  return `the agent speaks control protocol ${String(protocol)}, this controller ${CONTROL_PROTOCOL}; use the same version of Squall on both`;
-}
+/** As much of a greeting as every version of it has. */
+const looseHello = z.object({
+  type: z.literal('hello'),
+  protocol: z.number(),
+  agent: z.object({ version: word, host: word }).partial().optional().catch(undefined),
+});
+type LooseHello = z.infer<typeof looseHello>;

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { SquallError } from '@squall/core/errors';
 
 interface Meaning {
@@ -57,6 +58,9 @@ export function storeError(error: unknown, file: string): SquallError {
 
 /** The error that a result code stands for. */
 export function refusal(code: number, file: string, cause?: unknown): SquallError {
-  const { message, hint } = MEANINGS[code & PRIMARY] ?? UNKNOWN;
+  const { message, hint: rule } = MEANINGS[code & PRIMARY] ?? UNKNOWN;
+  const user = process.getuid?.();
+  const mend = user === undefined ? rule : `${rule}: chown -R ${user} ${path.dirname(file)}`;
+  const hint = (code & PRIMARY) === RESULT.readOnly ? mend : rule;
   return new SquallError('SQ_STORE', message, { path: file, hint, cause });
 }

@@ -166,10 +166,10 @@ describe.concurrent('what may be mistaken for a loss', { timeout: 90_000 }, () =
     const delivery = await deliver(
       { broker, workspace },
       {
-        publishers: { devices: { clients: CLIENTS, more: { ackTimeout: '600ms' } } },
+        publishers: { devices: { clients: CLIENTS, more: { ackTimeout: '2s' } } },
         subscribers: WATCHING,
       },
-      { faults: [{ way: 'ackToPublisher', kind: 'hold', ms: 1_500, every: 10 }] },
+      { faults: [{ way: 'ackToPublisher', kind: 'hold', ms: 3_500, every: 10 }] },
     );
     const times = count(delivery, 0);
     const unresolved = times * WATCHERS;

@@ -132,11 +132,14 @@ describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
       const address = `127.0.0.1:${broker.managementPort}`;
       const probe = open({ type: 'rabbitmq', url: `http://guest:guest@${address}` });
       // It listens to MQTT first.
-      await until('the management API answers', () =>
-        valuesOf(probe).then(
-          () => true,
-          () => false,
-        ),
+      await until(
+        'the management API answers',
+        () =>
+          valuesOf(probe).then(
+            () => true,
+            () => false,
+          ),
+        60_000,
       );
       // Before the first message its counters are not there at all.
       expect(await valuesOf(probe)).toMatchObject({ nodes: 1, alarms: 0, messages_in: 0 });

@@ -46,6 +46,7 @@ function balance(more: Partial<BalanceState>): string {
     share: -0.01,
     holds: false,
     isBeyond: false,
+    queued: {},
     doubt: null,
     ...more,
   });

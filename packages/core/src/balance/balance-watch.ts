@@ -1,6 +1,7 @@
 import type { BalanceSpec } from '../plan/balance-spec.ts';
 import { type Curve, withPoint } from '../probes/curve.ts';
-import { type BalanceFacts, type BalanceState, judgeBalance } from './judge-balance.ts';
+import { type BalanceState, judgeBalance } from './judge-balance.ts';
+import type { BalanceFacts } from './read-side.ts';
 
 /** An equation when the run is over. */
 export interface BalanceResult extends BalanceState {
@@ -34,9 +35,9 @@ export class BalanceWatch {
     return { points: this.#points, settledUs: this.#settledUs };
   }
 
-  /** Looks at all sides. `atUs`: on the run's timeline. */
-  look(atUs: number): readonly BalanceState[] {
-    const states = judgeBalance(this.#spec, this.#facts);
+  /** Looks at all sides. Both times are on the run's timeline. `loadEndUs` null: the load goes on. */
+  look(atUs: number, loadEndUs: number | null = null): readonly BalanceState[] {
+    const states = judgeBalance(this.#spec, this.#facts, { loadEndUs });
     this.#points = states.map(({ difference }, index) =>
       withPoint(this.#points[index] ?? [], atUs, difference),
     );
@@ -48,7 +49,7 @@ export class BalanceWatch {
 
   /** `loadEndUs`: on the run's timeline; null where the load never ended by itself. */
   results(loadEndUs: number | null): BalanceResult[] {
-    return judgeBalance(this.#spec, this.#facts).map((state, index) => {
+    return judgeBalance(this.#spec, this.#facts, { loadEndUs }).map((state, index) => {
       const settled = this.#settledUs[index] ?? null;
       const after =
         settled === null || loadEndUs === null ? null : Math.max(0, settled - loadEndUs);

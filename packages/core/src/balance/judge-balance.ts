@@ -1,12 +1,11 @@
-import { isMetricName, type RunAggregate } from '../metrics/index.ts';
 import type { BalanceEquation, BalanceSide, BalanceSpec } from '../plan/balance-spec.ts';
 import type { ProbeBook } from '../probes/probe-book.ts';
+import { heldIn } from './queues.ts';
+import { type BalanceFacts, type ReadSide, readSide } from './read-side.ts';
 
-/** Where the sides are read. */
-export interface BalanceFacts {
-  /** Null where the load never began. */
-  readonly aggregate: RunAggregate | null;
-  readonly probes: ProbeBook;
+export interface JudgeOptions {
+  /** On the run's timeline; readings from before it say nothing about the end. Null: it goes on. */
+  readonly loadEndUs?: number | null;
 }
 
 /** How one equation stands. */
@@ -15,34 +14,30 @@ export interface BalanceState {
   readonly equation: string;
   /** By side, as the plan names it; a side that was never read is left out. */
   readonly values: Readonly<Record<string, number>>;
-  /**
-   * Messages of the first side of which nobody knows whether they arrived: what the others may have
-   * more.
-   */
+  /** Messages of which nobody knows whether they arrived: what those who received may have more. */
   readonly unresolved: number;
-  /** Of the side that is farthest from the first: its value less the first one's. */
+  /**
+   * Of the side that breaks the equation most, or else is farthest from the first: its value less the
+   * first one's.
+   */
   readonly difference: number;
   /** The difference over the first side's value; 0 where that is 0. */
   readonly share: number;
   readonly holds: boolean;
-  /** Another side has more than it may: counting on can mend that no more. */
+  /** Another side has more than it may, or one went down: counting on can mend that no more. */
   readonly isBeyond: boolean;
+  /** What queues of probes held when they were read last, by figure; empty ones are left out. */
+  readonly queued: Readonly<Record<string, number>>;
   /** Why nothing certain can be said of it; null: it is certain. */
   readonly doubt: string | null;
 }
 
-/** Reasons that leave open whether a message arrived. */
-const UNKNOWN: ReadonlySet<string> = new Set([
-  'no acknowledgement within the time-out',
-  'no acknowledgement by the end of the drain',
-  'connection lost',
-]);
-
-/** Counters of what was acknowledged or sent: only these leave something open. */
-const OPEN_METRICS: ReadonlySet<string> = new Set(['acked', 'published', 'sent']);
-
-export function judgeBalance(spec: BalanceSpec, facts: BalanceFacts): BalanceState[] {
-  return spec.equations.map((equation) => judgeEquation(equation, spec, facts));
+export function judgeBalance(
+  spec: BalanceSpec,
+  facts: BalanceFacts,
+  options: JudgeOptions = {},
+): BalanceState[] {
+  return spec.equations.map((equation) => judgeEquation(equation, { spec, facts, options }));
 }
 
 /** `devices.acked = rows`, `devices.acked ≥ rows`. */
@@ -50,89 +45,107 @@ export function equationText({ kind, sides }: BalanceEquation): string {
   return sides.map((side) => side.text).join(kind === 'equal' ? ' = ' : ' ≥ ');
 }
 
-function judgeEquation(
-  equation: BalanceEquation,
-  spec: BalanceSpec,
-  facts: BalanceFacts,
-): BalanceState {
-  const read = equation.sides.map((side) => ({ side, value: valueOf(side, facts) }));
+interface Scene {
+  readonly spec: BalanceSpec;
+  readonly facts: BalanceFacts;
+  readonly options: JudgeOptions;
+}
+
+function judgeEquation(equation: BalanceEquation, scene: Scene): BalanceState {
+  const read = equation.sides.map((side) => readSide(side, scene.facts));
   const values = Object.fromEntries(
     read.flatMap(({ side, value }) => (value === null ? [] : [[side.text, value] as const])),
   );
   const [first, ...others] = read;
+  const unresolved = Math.max(0, ...read.map(({ below, above }) => below + above));
+  const doubt = doubtOf(equation, read, scene);
+  const queued = heldIn(scene.facts.queues ?? [], scene.facts.probes);
+  const base = { equation: equationText(equation), values, unresolved, doubt, queued };
   const left = first?.value ?? null;
-  const unresolved = first === undefined ? 0 : openOf(first.side, facts);
-  const doubt = doubtOf(equation, read, facts);
-  const base = { equation: equationText(equation), values, unresolved, doubt };
-  if (left === null) return { ...base, difference: 0, share: 0, holds: false, isBeyond: false };
-  const differences = others.flatMap(({ value }) => (value === null ? [] : [value - left]));
-  const difference = farthest(differences);
-  const complete = differences.length === others.length;
-  const holds = complete && differences.every((one) => fits(one, { equation, unresolved, spec }));
-  const mayHaveMore = equation.kind === 'equal' && spec.duplicates;
-  const isBeyond = !mayHaveMore && differences.some((one) => one > unresolved);
+  if (first === undefined || left === null) {
+    return { ...base, difference: 0, share: 0, holds: false, isBeyond: false };
+  }
+  const gaps = others.flatMap((other) => {
+    if (other.value === null) return [];
+    return [gapOf(other.value - left, { equation, spec: scene.spec, first, other })];
+  });
+  const { difference } = worstOf(gaps);
+  const holds = doubt === null && gaps.every(({ tooMany, tooFew }) => tooMany + tooFew === 0);
+  const isBeyond = hasFallen(equation, scene.facts) || gaps.some(({ tooMany }) => tooMany > 0);
   const share = left === 0 ? 0 : difference / left;
-  return { ...base, difference, share, holds: holds && doubt === null, isBeyond };
+  return { ...base, difference, share, holds, isBeyond };
 }
 
-/** `difference`: of another side to the first. */
-function fits(
-  difference: number,
-  rule: {
-    readonly equation: BalanceEquation;
-    readonly unresolved: number;
-    readonly spec: BalanceSpec;
-  },
-): boolean {
-  const { equation, unresolved, spec } = rule;
-  // What is not known to have arrived may have.
-  if (difference > unresolved) return equation.kind === 'equal' && spec.duplicates;
-  return equation.kind === 'atLeast' || difference >= 0;
+interface Gap {
+  readonly difference: number;
+  /** What another side has beyond, or short of, what it may have. */
+  readonly tooMany: number;
+  readonly tooFew: number;
 }
 
-function farthest(differences: readonly number[]): number {
-  let worst = 0;
-  for (const one of differences) if (Math.abs(one) > Math.abs(worst)) worst = one;
+interface Pair {
+  readonly equation: BalanceEquation;
+  readonly spec: BalanceSpec;
+  readonly first: ReadSide;
+  readonly other: ReadSide;
+}
+
+/** `difference`: of the other side to the first. What is not known to have arrived may have. */
+function gapOf(difference: number, { equation, spec, first, other }: Pair): Gap {
+  const mayBeMore = equation.kind === 'equal' && spec.duplicates;
+  const mayBeLess = equation.kind === 'atLeast';
+  return {
+    difference,
+    tooMany: mayBeMore ? 0 : Math.max(0, difference - first.above - other.below),
+    tooFew: mayBeLess ? 0 : Math.max(0, -difference - first.below - other.above),
+  };
+}
+
+function worstOf(gaps: readonly Gap[]): Gap {
+  let worst: Gap = { difference: 0, tooMany: 0, tooFew: 0 };
+  for (const gap of gaps) {
+    const more = gap.tooMany + gap.tooFew - worst.tooMany - worst.tooFew;
+    const isFarther = Math.abs(gap.difference) > Math.abs(worst.difference);
+    if (more > 0 || (more === 0 && isFarther)) worst = gap;
+  }
   return worst;
 }
 
-/** What a side counted since the run began; null where it was not read. */
-function valueOf(side: BalanceSide, { aggregate, probes }: BalanceFacts): number | null {
-  if (side.kind === 'counter') {
-    if (aggregate === null || !isMetricName(side.metric)) return null;
-    return aggregate.counter({ metric: side.metric, subject: side.subject });
-  }
-  const figure = probes.figure(side.probe, side.figure);
-  // One reading says where it stood, and not what it grew by.
-  return figure === null || figure.readings < 2 ? null : figure.increase;
+function figuresOfSides({ sides }: BalanceEquation, { probes }: BalanceFacts) {
+  return sides.flatMap((side) => {
+    const figure = side.kind === 'probe' ? probes.figure(side.probe, side.figure) : null;
+    return figure === null ? [] : [{ side, figure }];
+  });
 }
 
-function openOf(side: BalanceSide, { aggregate }: BalanceFacts): number {
-  if (side.kind === 'probe' || aggregate === null || !OPEN_METRICS.has(side.metric)) return 0;
-  const { subject } = side;
-  let open = aggregate.counter({ metric: 'unfinished', subject, reason: 'in_flight' });
-  for (const reason of UNKNOWN) {
-    open += aggregate.counter({ metric: 'publish_failed', subject, reason });
-  }
-  return open;
+function hasFallen(equation: BalanceEquation, facts: BalanceFacts): boolean {
+  return figuresOfSides(equation, facts).some(({ figure }) => figure.decreases > 0);
 }
 
 function doubtOf(
-  { sides }: BalanceEquation,
-  read: readonly { readonly side: BalanceSide; readonly value: number | null }[],
-  { probes }: BalanceFacts,
+  equation: BalanceEquation,
+  read: readonly ReadSide[],
+  { facts, options: { loadEndUs = null } }: Scene,
 ): string | null {
-  for (const side of sides) {
-    if (side.kind !== 'probe') continue;
-    const figure = probes.figure(side.probe, side.figure);
-    if (figure === null || figure.decreases === 0) continue;
-    return `${side.text} went down during the run: it was restarted or emptied`;
+  const { probes } = facts;
+  const figures = figuresOfSides(equation, facts);
+  const fallen = figures.find(({ figure }) => figure.decreases > 0);
+  if (fallen !== undefined) {
+    return `${fallen.side.text} went down during the run: it was restarted or emptied`;
   }
   const missing = read.find(({ value }) => value === null);
-  if (missing === undefined) return null;
-  const { side } = missing;
-  if (side.kind === 'counter') return `${side.text} was never measured`;
-  const record = probes.records().get(side.probe);
-  const why = record === undefined || record.errors === 0 ? '' : ` (${record.lastError})`;
-  return `${side.text} could not be read before and after the load${why}`;
+  if (missing !== undefined) {
+    const { side } = missing;
+    if (side.kind === 'counter') return `${side.text} was never measured`;
+    return `${side.text} could not be read before and after the load${lastErrorOf(side, probes)}`;
+  }
+  const stale = figures.find(({ figure }) => loadEndUs !== null && figure.lastUs < loadEndUs);
+  if (stale === undefined) return null;
+  const { side } = stale;
+  return `${side.text} could not be read after the load${lastErrorOf(side, probes)}`;
+}
+
+function lastErrorOf(side: BalanceSide, probes: ProbeBook): string {
+  const record = side.kind === 'probe' ? probes.records().get(side.probe) : undefined;
+  return record === undefined || record.errors === 0 ? '' : ` (${record.lastError})`;
 }

@@ -32,7 +32,7 @@ export function buildReport(input: ReportInput): Report {
   const validity = judgeValidity(input, books);
   const ledger = input.ledger === undefined ? null : judgeLedger(input.ledger, plan);
   const brokers = brokerBooksOf(plan, groups);
-  const balance = balanceRows(input.balance ?? []);
+  const balance = balanceRows(input.balance ?? [], input);
   const probes = input.probes ?? new Map();
   const failures = [...(ledger?.failures ?? []), ...brokers.failures, ...balance.failures];
   const inconclusive = [...(ledger?.inconclusive ?? []), ...balance.inconclusive];

@@ -204,8 +204,8 @@ const ledgerPair = z.strictObject({
 const balance = z.strictObject({
   equation: text,
   values: z.record(text, z.number()).describe('what each side counted since the load began'),
-  unresolved: count.describe('of the first side: nobody knows whether they arrived'),
-  difference: z.number().describe('of the side that is farthest from the first, less the first'),
+  unresolved: count.describe('messages of which nobody knows whether they arrived'),
+  difference: z.number().describe('of the side that fits the first least, less the first'),
   share: z.number().describe('the difference over the first side'),
   settledAfterUs: us.nullable().describe('from the end of the load until it held'),
   holds: z.boolean(),

@@ -1,4 +1,10 @@
-import { type BalanceResult, BalanceWatch, type BalanceWatchState } from '@squall/core/balance';
+import {
+  type BalanceResult,
+  BalanceWatch,
+  type BalanceWatchState,
+  type Queue,
+  queuesOf,
+} from '@squall/core/balance';
 import type { RunAggregate } from '@squall/core/metrics';
 import type { Plan } from '@squall/core/plan';
 import {
@@ -57,6 +63,7 @@ export class RunProbes {
   readonly #judge: ProbeJudge;
   readonly #saved: SavedProbes | undefined;
   readonly book: ProbeBook;
+  readonly #queues: readonly Queue[];
   #balance: BalanceWatch | null = null;
   #underway: Underway | null = null;
   /** Of before T: where they stand on the run's timeline is known only then. */
@@ -71,6 +78,7 @@ export class RunProbes {
       plan.probes.map(({ name }) => name),
       saved?.book,
     );
+    this.#queues = queuesOf(plan.probes);
     this.#judge = new ProbeJudge(plan, saved?.judge);
     this.#keeper = new ProbeKeeper({
       probes: openProbes(plan.probes, { ...outside, secrets }),
@@ -126,34 +134,36 @@ export class RunProbes {
     for (const { probe, figures, us } of this.#early.splice(0)) this.#enter(probe, figures, us);
     const { balance } = this.#scene.plan;
     if (balance !== null) {
-      const facts = { aggregate: underway.aggregate, probes: this.book };
+      const facts = { aggregate: underway.aggregate, probes: this.book, queues: this.#queues };
       this.#balance = new BalanceWatch(balance, facts, this.#saved?.balance ?? undefined);
     }
     this.#keeper.begin();
   }
 
   /**
-   * Reads all once more, and then those of the balance until its sides agree or its `max` is over.
-   * `loadEndUs`: µs of the monotonic clock.
+   * Reads all once more, and then those of the balance until its sides agree and no queue holds anything
+   * for them, or its `max` is over. `loadEndUs`: µs of the monotonic clock.
    */
   async settle(loadEndUs: number): Promise<void> {
     const { plan, time, waiter } = this.#scene;
-    if (plan.probes.length === 0) {
-      this.#look();
-      return;
-    }
-    await this.#keeper.fresh();
-    const sides = new Set(
-      (plan.balance?.equations ?? []).flatMap(({ sides: all }) =>
-        all.flatMap((side) => (side.kind === 'probe' ? [side.probe] : [])),
-      ),
-    );
-    const deadlineUs = loadEndUs + (plan.balance?.maxUs ?? 0);
-    while (!this.#look() && time.monotonicUs() < deadlineUs) {
+    if (plan.probes.length > 0) await this.#keeper.fresh();
+    if (plan.balance === null) return;
+    const names = this.#namesOfBalance();
+    const deadlineUs = loadEndUs + plan.balance.maxUs;
+    while (!this.#look(loadEndUs) && time.monotonicUs() < deadlineUs && names.size > 0) {
       const reached = await waiter.reach(time.monotonicUs() + LOOK_AGAIN_US, HURRY.graceful);
       if (reached === 'interrupted') return;
-      await this.#keeper.fresh(sides);
+      await this.#keeper.fresh(names);
     }
+  }
+
+  /** Probes that are read for the balance: those of its sides, and those that tell of queues. */
+  #namesOfBalance(): ReadonlySet<string> {
+    const equations = this.#scene.plan.balance?.equations ?? [];
+    const sides = equations.flatMap(({ sides: all }) =>
+      all.flatMap((side) => (side.kind === 'probe' ? [side.probe] : [])),
+    );
+    return new Set([...sides, ...this.#queues.map(({ probe }) => probe)]);
   }
 
   /** A threshold with `abort` that is broken by now; told once. */
@@ -194,12 +204,19 @@ export class RunProbes {
     this.#judge.add(reading, placeOf(underway.stage(), us));
   }
 
-  /** Whether there is nothing to wait for: all sides agree, or those that do not never will. */
-  #look(): boolean {
+  /**
+   * Whether there is nothing to wait for: all sides agree and nothing is on its way to them, or those that
+   * do not agree never will. `loadEndUs`: µs of the monotonic clock; null: the load goes on.
+   */
+  #look(loadEndUs: number | null = null): boolean {
     const underway = this.#underway;
     if (underway === null || this.#balance === null) return true;
-    const atUs = this.#scene.time.monotonicUs() - underway.startUs;
-    return this.#balance.look(atUs).every(({ holds, isBeyond }) => holds || isBeyond);
+    const { startUs } = underway;
+    const endUs = loadEndUs === null ? null : loadEndUs - startUs;
+    const states = this.#balance.look(this.#scene.time.monotonicUs() - startUs, endUs);
+    return states.every(
+      ({ holds, isBeyond, queued }) => isBeyond || (holds && Object.keys(queued).length === 0),
+    );
   }
 }
 

@@ -144,7 +144,12 @@ describe.concurrent('probes of real servers', { timeout: 120_000 }, () => {
       // Before the first message its counters are not there at all.
       expect(await valuesOf(probe)).toMatchObject({ nodes: 1, alarms: 0, messages_in: 0 });
       const clients = await traffic(`mqtt://127.0.0.1:${broker.port}`, 300);
-      const after = await settled(probe, ({ messages_acknowledged: n = 0 }) => n >= 300);
+      // Each figure is renewed at a time of its own.
+      const after = await settled(
+        probe,
+        ({ connections, messages_acknowledged: taken = 0, messages_confirmed: kept = 0 }) =>
+          connections === 2 && taken >= 300 && kept >= 300,
+      );
       expect(after).toMatchObject({
         connections: 2,
         messages_in: 300,

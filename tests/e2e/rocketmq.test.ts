@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest';
 import { RocketmqClient } from '@squall/rocketmq';
+import { NodeExporter, nodeExporterMissing } from '../fixtures/node-exporter.ts';
 import { RocketmqCluster } from '../fixtures/rocketmq/cluster.ts';
 import type { ReportJson } from '../fixtures/report-laws.ts';
 import { rocketmqMissing } from '../fixtures/rocketmq/jars.ts';
@@ -30,10 +31,19 @@ describe.concurrent('RocketMQ by plans', { timeout: 240_000 }, () => {
 
   test('the cold read, scaled: consumers pause, the backlog grows, and all of it is read', async (context) => {
     const names = nameServer(context);
-    const vars = ['--var', `nameServer=${names}`, '--var', 'warm=2s', '--var', 'read=4s'];
+    const noHost = nodeExporterMissing();
+    if (noHost !== null) context.skip(noHost);
+    const host = await NodeExporter.start();
+    context.onTestFinished(() => host.dispose());
+    const vars = { nameServer: names, warm: '2s', read: '4s', host: host.url };
+    const flags = Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}=${value}`]);
     const plan = 'plans/rocketmq-cold-read.yaml';
-    const result = await workspace.run([plan, ...vars, '--scale', '0.0001', '--agents', '2']);
+    const result = await workspace.run([plan, ...flags, '--scale', '0.0001', '--agents', '2']);
     expect(result.code, result.output).toBe(0);
+    const { host: figures } = reportOf(result).probes;
+    for (const name of ['net_in', 'net_out', 'cpu_used', 'load_per_core', 'memory_used_share']) {
+      expect(figures, name).toHaveProperty([name, 'max'], expect.any(Number));
+    }
     const { groups, stages, ledger, notes, run } = reportOf(result);
     expect(stages.map(({ name, endedBy }) => [name, endedBy])).toEqual([
       ['warm', 'duration'],

@@ -61,6 +61,23 @@ static int open_client(const char *id, unsigned char keep_alive_s, const struct 
   return fd;
 }
 
+/* A PUBLISH up to the end of its topic; gives where the packet id (QoS 1) or the payload begins. */
+static inline size_t begin_publish(unsigned char *packet, int qos, const char *topic, int payload_bytes) {
+  size_t topic_length = strlen(topic);
+  size_t remaining = 2 + topic_length + (qos ? 2 : 0) + (size_t)payload_bytes;
+  size_t at = 0;
+  packet[at++] = (unsigned char)(0x30 | (qos << 1));
+  do {
+    unsigned char byte = remaining % 128;
+    remaining /= 128;
+    packet[at++] = (unsigned char)(remaining ? byte | 0x80 : byte);
+  } while (remaining);
+  packet[at++] = 0;
+  packet[at++] = (unsigned char)topic_length;
+  memcpy(packet + at, topic, topic_length);
+  return at + topic_length;
+}
+
 /* Answers a line on standard input; its end ends the process. */
 static void answer_mark(const char *name, uint64_t value) {
   char line[64];

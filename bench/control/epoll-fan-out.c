@@ -53,19 +53,7 @@ static void subscribe(int fd, int qos) {
 }
 
 static size_t build_publish(int payload_bytes, int qos, size_t *id_at) {
-  size_t topic_length = strlen(TOPIC);
-  size_t remaining = 2 + topic_length + (qos ? 2 : 0) + (size_t)payload_bytes;
-  size_t at = 0;
-  packet[at++] = (unsigned char)(0x30 | (qos << 1));
-  do {
-    unsigned char byte = remaining % 128;
-    remaining /= 128;
-    packet[at++] = (unsigned char)(remaining ? byte | 0x80 : byte);
-  } while (remaining);
-  packet[at++] = 0;
-  packet[at++] = (unsigned char)topic_length;
-  memcpy(packet + at, TOPIC, topic_length);
-  at += topic_length;
+  size_t at = begin_publish(packet, qos, TOPIC, payload_bytes);
   *id_at = at;
   if (qos) at += 2;
   memset(packet + at, 'x', (size_t)payload_bytes);

@@ -16,20 +16,8 @@ struct publish_form {
 static struct publish_form build_publish(unsigned char *packet, int payload_bytes) {
   struct publish_form form;
   const char *topic = "bench/00000/up";
-  size_t topic_length = strlen(topic);
-  size_t remaining = 2 + topic_length + 2 + (size_t)payload_bytes;
-  size_t at = 0;
-  packet[at++] = 0x32;
-  do {
-    unsigned char byte = remaining % 128;
-    remaining /= 128;
-    packet[at++] = (unsigned char)(remaining ? byte | 0x80 : byte);
-  } while (remaining);
-  packet[at++] = 0;
-  packet[at++] = (unsigned char)topic_length;
-  form.topic_at = at + 6;
-  memcpy(packet + at, topic, topic_length);
-  at += topic_length;
+  size_t at = begin_publish(packet, 1, topic, payload_bytes);
+  form.topic_at = at - strlen(topic) + 6;
   form.id_at = at;
   at += 2;
   memset(packet + at, 'x', (size_t)payload_bytes);

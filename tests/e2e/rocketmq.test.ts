@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from 'vitest';
 import { RocketmqClient } from '@squall/rocketmq';
-import { NodeExporter, nodeExporterMissing } from '../fixtures/node-exporter.ts';
+import { Exporter, exporterMissing, NODE_EXPORTER } from '../fixtures/exporter.ts';
 import { RocketmqCluster } from '../fixtures/rocketmq/cluster.ts';
 import type { ReportJson } from '../fixtures/report-laws.ts';
 import { rocketmqMissing } from '../fixtures/rocketmq/jars.ts';
@@ -31,9 +31,9 @@ describe.concurrent('RocketMQ by plans', { timeout: 240_000 }, () => {
 
   test('the cold read, scaled: consumers pause, the backlog grows, and all of it is read', async (context) => {
     const names = nameServer(context);
-    const noHost = nodeExporterMissing();
+    const noHost = exporterMissing(NODE_EXPORTER.name);
     if (noHost !== null) context.skip(noHost);
-    const host = await NodeExporter.start();
+    const host = await Exporter.start(NODE_EXPORTER);
     context.onTestFinished(() => host.dispose());
     const vars = { nameServer: names, warm: '2s', read: '4s', host: host.url };
     const flags = Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}=${value}`]);

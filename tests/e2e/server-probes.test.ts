@@ -1,14 +1,14 @@
 import { describe, expect } from 'vitest';
-import { NodeExporter, nodeExporterMissing } from '../fixtures/node-exporter.ts';
+import { Exporter, exporterMissing, NODE_EXPORTER } from '../fixtures/exporter.ts';
 import { devicesPlan } from '../fixtures/plans.ts';
 import { serviceTest as test } from '../fixtures/service-test.ts';
 import type { ReportJson } from '../fixtures/report-laws.ts';
 
 describe('a run with probes of the broker and of its host', { timeout: 90_000 }, () => {
   test('is judged by them, and told by report and metrics', async ({ broker, serve, skip }) => {
-    const missing = nodeExporterMissing();
+    const missing = exporterMissing(NODE_EXPORTER.name);
     if (missing !== null) skip(missing);
-    const exporter = await NodeExporter.start();
+    const exporter = await Exporter.start(NODE_EXPORTER);
     const service = await serve();
     service.agent('north');
     await service.fleet(1);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Plan, ProbeSpec } from '@squall/core/plan';
 import { expect, it } from 'vitest';
 import { Lives } from './lives.ts';
-import { connect, planOf, publish } from './plans.ts';
+import { probedPlan } from './probed-plan.ts';
 import { inStage } from './run-fixture.ts';
 
 const SECOND = 1_000_000;
@@ -46,26 +46,9 @@ function planWith(url: string): Plan {
     intervalUs: null,
     timeoutUs: SECOND,
   } satisfies ProbeSpec;
-  return {
-    ...planOf({
-      stages: [
-        { name: 'connect', activities: [connect] },
-        { name: 'publish', activities: [publish], forUs: 2 * SECOND },
-      ],
-    }),
+  return probedPlan({
     probes: [page],
-    balance: {
-      equations: [
-        {
-          kind: 'equal',
-          sides: [
-            { kind: 'counter', text: 'devices.acked', subject: 'devices', metric: 'acked' },
-            { kind: 'probe', text: 'page.sink.success', probe: 'page', figure: 'sink.success' },
-          ],
-        },
-      ],
-      maxUs: 20 * SECOND,
-      duplicates: false,
-    },
-  };
+    figure: { probe: 'page', figure: 'sink.success' },
+    settleS: 20,
+  });
 }

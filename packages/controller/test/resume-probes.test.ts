@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Plan, ProbeSpec } from '@squall/core/plan';
 import { expect, it } from 'vitest';
 import { Lives } from './lives.ts';
-import { connect, planOf, publish } from './plans.ts';
+import { probedPlan } from './probed-plan.ts';
 import { inStage } from './run-fixture.ts';
 
 const SECOND = 1_000_000;
@@ -54,28 +54,13 @@ function planWith(url: string): Plan {
     timeoutUs: SECOND,
   } satisfies ProbeSpec;
   const headers = { authorization: '{{env.SECRET}}' };
-  return {
-    ...planOf({
-      stages: [
-        { name: 'connect', activities: [connect] },
-        { name: 'publish', activities: [publish], forUs: 2 * SECOND },
-      ],
+  return probedPlan({
+    probes: [api, { ...api, name: 'closed', source: { ...api.source, headers } }],
+    figure: { probe: 'api', figure: 'count' },
+    settleS: 5,
+    more: {
       thresholds: ['api.count: delta == 20', 'api.count: max < 120'],
       limits: { agentGraceUs: 10 * SECOND },
-    }),
-    probes: [api, { ...api, name: 'closed', source: { ...api.source, headers } }],
-    balance: {
-      equations: [
-        {
-          kind: 'equal',
-          sides: [
-            { kind: 'counter', text: 'devices.acked', subject: 'devices', metric: 'acked' },
-            { kind: 'probe', text: 'api.count', probe: 'api', figure: 'count' },
-          ],
-        },
-      ],
-      maxUs: 5 * SECOND,
-      duplicates: false,
     },
-  };
+  });
 }

@@ -34,35 +34,30 @@ function mqttGroups({ qos, payload, every, verify }: InitAnswers): string[] {
   return [
     '    connect: { rate: 500/s }',
     `    publish: { topic: "devices/{{n}}/up", qos: ${qos}, payload: ${payload}, every: ${every} }`,
-    ...(verify === 'yes'
-      ? [
-          '  # Who receives, and notices what does not come.',
-          '  readers:',
-          '    target: broker',
-          '    clients: 1',
-          `    subscribe: { topic: "devices/+/up", qos: ${qos} }`,
-        ]
-      : []),
+    ...readers(verify, `subscribe: { topic: "devices/+/up", qos: ${qos} }`),
   ];
 }
 
 function rocketmqGroups({ payload, every, verify }: InitAnswers): string[] {
   return [
     `    publish: { topic: squall-first, payload: ${payload}, every: ${every} }`,
-    ...(verify === 'yes'
-      ? [
-          '  # Who receives, and notices what does not come.',
-          '  readers:',
-          '    target: broker',
-          '    clients: 1',
-          '    consume: { topic: squall-first, group: squall-readers }',
-        ]
-      : []),
+    ...readers(verify, 'consume: { topic: squall-first, group: squall-readers }'),
+  ];
+}
+
+function readers(verify: string, receives: string): string[] {
+  if (verify !== 'yes') return [];
+  return [
+    '  # Who receives, and notices what does not come.',
+    '  readers:',
+    '    target: broker',
+    '    clients: 1',
+    `    ${receives}`,
   ];
 }
 
 function stages({ for: length, verify }: InitAnswers, isMqtt: boolean): string[] {
-  const readers = isMqtt ? 'subscribe' : 'consume';
-  const all = verify === 'yes' ? `devices: publish, readers: ${readers}` : 'devices: publish';
+  const activity = isMqtt ? 'subscribe' : 'consume';
+  const all = verify === 'yes' ? `devices: publish, readers: ${activity}` : 'devices: publish';
   return [`  - { name: load, run: { ${all} }, for: ${length} }`];
 }

@@ -1,4 +1,4 @@
-import { isMetricName, type RunAggregate } from '../metrics/index.ts';
+import { isMetricName, MAY_HAVE_ARRIVED, type RunAggregate } from '../metrics/index.ts';
 import type { BalanceSide } from '../plan/balance-spec.ts';
 import type { FigureRecord, ProbeBook } from '../probes/probe-book.ts';
 import type { Queue } from './queues.ts';
@@ -19,14 +19,6 @@ export interface ReadSide {
   readonly below: number;
   readonly above: number;
 }
-
-/** Reasons that leave open whether a message arrived. */
-const UNKNOWN: readonly string[] = [
-  'no acknowledgement within the time-out',
-  'no acknowledgement by the end of the drain',
-  'connection lost',
-  'session lost',
-];
 
 /** Counters of what was sent or acknowledged: only these leave something open. */
 const LEAVES_OPEN: ReadonlySet<string> = new Set(['acked', 'published', 'sent']);
@@ -58,7 +50,7 @@ function openOf(side: BalanceSide, { aggregate }: BalanceFacts): number {
   if (side.kind === 'probe' || aggregate === null || !LEAVES_OPEN.has(side.metric)) return 0;
   const { subject } = side;
   let open = aggregate.counter({ metric: 'unfinished', subject, reason: 'in_flight' });
-  for (const reason of UNKNOWN) {
+  for (const reason of MAY_HAVE_ARRIVED) {
     open += aggregate.counter({ metric: 'publish_failed', subject, reason });
   }
   return open;

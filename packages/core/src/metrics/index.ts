@@ -57,4 +57,11 @@ export { Histogram } from './histogram.ts';
 export { coarsenFrames, mergeExamples, mergeSlices } from './merge.ts';
 export { bareKey, seriesKeyOf } from './series-key.ts';
 export { mergeSparse, sparseCount } from './sparse.ts';
-export { isReasonOf, type KnownReasons, NOT_SENT, OTHER_REASONS, REASONS } from './reasons.ts';
+export {
+  isReasonOf,
+  type KnownReasons,
+  MAY_HAVE_ARRIVED,
+  NOT_SENT,
+  OTHER_REASONS,
+  REASONS,
+} from './reasons.ts';

@@ -8,6 +8,14 @@ import { TLS_FAILURES, TRANSPORT_BEGINNINGS, UPGRADE_FAILURES } from './transpor
  */
 export const NOT_SENT = 'not sent: ';
 
+/** Reasons of `publish_failed` that leave open whether the message arrived. */
+export const MAY_HAVE_ARRIVED: readonly string[] = [
+  'connection lost',
+  'session lost',
+  'no acknowledgement within the time-out',
+  'no acknowledgement by the end of the drain',
+];
+
 /** Stands for all reasons of a series beyond those that are told apart. */
 export const OTHER_REASONS = 'other reasons';
 
@@ -131,10 +139,7 @@ export const REASONS: Readonly<Partial<Record<MetricName, KnownReasons>>> = {
   dropped: { fixed: ['generator', 'window', 'not_connected', 'backpressure'], beginnings: [] },
   publish_failed: {
     fixed: [
-      'connection lost',
-      'session lost',
-      'no acknowledgement within the time-out',
-      'no acknowledgement by the end of the drain',
+      ...MAY_HAVE_ARRIVED,
       `${NOT_SENT}connection lost`,
       `${NOT_SENT}no room in the socket within the time-out`,
       `${NOT_SENT}no room in the socket by the end of the drain`,

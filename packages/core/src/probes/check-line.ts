@@ -1,6 +1,6 @@
 import type { SquallError } from '../errors/index.ts';
 import type { Plan, ThresholdSpec } from '../plan/plan.ts';
-import { nearest } from '../text/nearest.ts';
+import { checkStages } from '../thresholds/check.ts';
 import { thresholdError } from '../thresholds/cursor.ts';
 import { parseThreshold } from '../thresholds/parse.ts';
 import type { AggregateKind, LiteralKind, ParsedThreshold, Term } from '../thresholds/threshold.ts';
@@ -75,14 +75,4 @@ function checkTerm(term: Term, name: string, { kind, unit }: FigureInfo): Squall
 
 function rateOf(unit: FigureUnit): LiteralKind {
   return unit === 'bytes' ? 'byte_rate' : 'rate';
-}
-
-function checkStages({ stages, columns }: ParsedThreshold, plan: Context): SquallError[] {
-  const names = plan.stages.map((stage) => stage.name);
-  return stages.flatMap((stage, index) => {
-    if (names.includes(stage)) return [];
-    const near = nearest(stage, names);
-    const hint = near === null ? `the stages are ${names.join(', ')}` : `did you mean ${near}?`;
-    return [thresholdError(`there is no stage "${stage}"`, columns.stages[index] ?? 1, hint)];
-  });
 }

@@ -1,15 +1,16 @@
 import type { Plan, ThresholdSpec } from '../plan/plan.ts';
 import { findingOf } from '../thresholds/finding.ts';
-import type { AbortDecision } from '../thresholds/judge.ts';
 import { parseThreshold } from '../thresholds/parse.ts';
+import { type AbortDecision, abortDecision, leadsTo, worstOf } from '../thresholds/result-parts.ts';
 import type { ThresholdResult } from '../thresholds/result.ts';
 import { Tally, type TallyState } from '../thresholds/tally.ts';
 import type { ParsedThreshold } from '../thresholds/threshold.ts';
+import { expectedText, observedText } from '../thresholds/wording.ts';
 import { isProbeLine } from './check-line.ts';
 import type { ProbeReading } from './probe-book.ts';
 import { type FigureReference, findFigure, isFigure } from './reference.ts';
-import { expectedOf, observedOf, unitOf } from './wording.ts';
 import { observe, type Sample, thinnedSamples } from './observe.ts';
+import { unitOf } from './threshold-unit.ts';
 
 /** Samples of one window, or of a stage or a run that is judged as a whole; beyond it they are thinned. */
 const MAX_SAMPLES = 5_000;
@@ -100,9 +101,7 @@ export class ProbeJudge {
       if (line.parsed.onBreach !== 'abort' || line.aborted) continue;
       if (!line.tally.breached(line.parsed.slo)) continue;
       line.aborted = true;
-      const observed = observedOf(line.parsed, line.tally.worst?.finding ?? null, line.figure.info);
-      const reason = `threshold "${line.spec.text}" was broken and ended the run: ${observed}`;
-      return { threshold: line.spec.text, reason };
+      return abortDecision(line.spec.text, observedOf(line, line.tally));
     }
     return null;
   }
@@ -154,27 +153,17 @@ export class ProbeJudge {
     const tally = line.tally.copy();
     const last = line.open === null ? null : this.#judge(line, line.open);
     if (last !== null) tally.add(last);
-    const { worst } = tally;
     const { state, remark } = stateOf(line, tally);
-    const mild = parsed.onBreach === 'warn';
     return {
       id: spec.id,
       text: spec.text,
       state,
-      leadsTo: state !== 'no_data' ? state : mild && spec.noData === 'fail' ? 'warn' : spec.noData,
-      expected: expectedOf(parsed),
-      observed: worst?.finding.value ?? null,
+      leadsTo: leadsTo(state, { noData: spec.noData, mild: parsed.onBreach === 'warn' }),
+      expected: expectedText(parsed),
+      observed: tally.worst?.finding.value ?? null,
       unit: unitOf(parsed.terms[0], figure.info),
-      observedText: observedOf(parsed, worst?.finding ?? null, figure.info),
-      worst:
-        worst === null
-          ? null
-          : {
-              stage: worst.stage,
-              fromUs: worst.fromUs,
-              toUs: worst.toUs,
-              value: worst.finding.value,
-            },
+      observedText: observedOf(line, tally),
+      worst: worstOf(tally),
       windows: tally.windows,
       failedWindows: tally.failedWindows,
       partialWindows: 0,
@@ -182,6 +171,12 @@ export class ProbeJudge {
       remark,
     };
   }
+}
+
+/** `max = 81.4%`. */
+function observedOf({ parsed, figure }: Line, { worst }: Tally): string {
+  if (worst === null) return 'no data';
+  return observedText(parsed.terms, worst.finding, (term) => unitOf(term, figure.info));
 }
 
 function thin(line: Line, open: OpenSpan): void {

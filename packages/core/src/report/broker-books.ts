@@ -1,3 +1,4 @@
+import { MAY_HAVE_ARRIVED } from '../metrics/index.ts';
 import type { Group, Plan, PublishStream } from '../plan/plan.ts';
 import type { Figures, GroupFigures } from './model.ts';
 
@@ -7,13 +8,6 @@ export interface BrokerBooks {
   /** Less was stored than acknowledged. */
   readonly failures: string[];
 }
-
-/** Outcomes of which nobody knows whether the message was stored. */
-const UNKNOWN: ReadonlySet<string> = new Set([
-  'no acknowledgement within the time-out',
-  'no acknowledgement by the end of the drain',
-  'connection lost',
-]);
 
 interface Sums {
   stored: number;
@@ -79,7 +73,7 @@ function addTo(sums: Sums, stream: PublishStream, { counters, reasons }: Figures
 function unanswered(reasons: Figures['reasons']): number {
   let sum = reasons['unfinished']?.['in_flight'] ?? 0;
   for (const [reason, count] of Object.entries(reasons['publish_failed'] ?? {})) {
-    if (UNKNOWN.has(reason)) sum += count;
+    if (MAY_HAVE_ARRIVED.includes(reason)) sum += count;
   }
   return sum;
 }

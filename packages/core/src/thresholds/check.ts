@@ -153,7 +153,11 @@ function tagValues(key: string, plan: ThresholdContext): string[] {
   );
 }
 
-function checkStages(parsed: ParsedThreshold, plan: ThresholdContext): SquallError[] {
+/** Stages that the plan has not. */
+export function checkStages(
+  parsed: ParsedThreshold,
+  plan: Pick<ThresholdContext, 'stages'>,
+): SquallError[] {
   const names = plan.stages.map((stage) => stage.name);
   return parsed.stages.flatMap((stage, index) => {
     if (names.includes(stage)) return [];

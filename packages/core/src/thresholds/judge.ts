@@ -4,6 +4,7 @@ import { formatCount, formatDuration } from '../units/index.ts';
 import { isProbeLine } from '../probes/check-line.ts';
 import { type Line, lineOf } from './line.ts';
 import type { LineJudge, LineState, Outcome } from './outcome.ts';
+import { type AbortDecision, abortDecision, leadsTo, worstOf } from './result-parts.ts';
 import type { ThresholdResult, ThresholdState } from './result.ts';
 import { StageBook, type StageBookState } from './stage-book.ts';
 import { Tally, type TallyState } from './tally.ts';
@@ -15,13 +16,6 @@ export interface JudgeOptions {
   readonly plan: Plan;
   /** Ids of the agents that take part. */
   readonly agents: readonly string[];
-}
-
-/** A threshold with `abort` is broken: the run has to end. */
-export interface AbortDecision {
-  readonly threshold: string;
-  /** One sentence. */
-  readonly reason: string;
 }
 
 /** All that a judge knows, as plain data. The lines are those of `Judge`, in the plan's order. */
@@ -138,8 +132,7 @@ export class Judge {
       if (tally === null) continue;
       one.abortedBy = tally;
       const observed = this.#observed(line, tally).text;
-      const reason = `threshold "${line.spec.text}" was broken and ended the run: ${observed}`;
-      return { threshold: line.spec.text, reason };
+      return abortDecision(line.spec.text, observed);
     }
     return null;
   }
@@ -155,7 +148,6 @@ export class Judge {
     const { state, remark } = this.#stateOf(one, outcome);
     // What ended the run is told as it was then, whatever late measurements make of it.
     const tally = abortedBy ?? outcome.tally;
-    const { worst } = tally;
     const [term] = line.parsed.terms;
     const { value, text } = this.#observed(line, tally);
     const missing = missingText(line, { state, outcome });
@@ -163,20 +155,15 @@ export class Judge {
       id: line.spec.id,
       text: line.spec.text,
       state,
-      leadsTo: leadsTo(state, line),
+      leadsTo: leadsTo(state, {
+        noData: line.spec.noData,
+        mild: line.parsed.onBreach === 'warn',
+      }),
       expected: expectedText(line.parsed),
       observed: value,
       unit: term === undefined ? 'count' : unitOf(term, line.info),
       observedText: value === null ? missing : text,
-      worst:
-        worst === null
-          ? null
-          : {
-              stage: worst.stage,
-              fromUs: worst.fromUs,
-              toUs: worst.toUs,
-              value: worst.finding.value,
-            },
+      worst: worstOf(tally),
       windows: tally.windows,
       failedWindows: tally.failedWindows,
       partialWindows: tally.partialWindows,
@@ -187,7 +174,7 @@ export class Judge {
 
   #observed(line: Line, { worst }: Tally): { value: number | null; text: string } {
     if (worst === null) return { value: null, text: 'no data' };
-    const text = observedText(line.parsed.terms, worst.finding, line.info);
+    const text = observedText(line.parsed.terms, worst.finding, (term) => unitOf(term, line.info));
     return { value: worst.finding.value, text };
   }
 
@@ -248,18 +235,4 @@ function missingText(
   // Two lines of the same words may differ in just this.
   if (state === 'no_data' && spec.noData !== 'fail') return `no data (no_data: ${spec.noData})`;
   return state === 'no_data' && parsed.onBreach === 'warn' ? 'no data (a warning only)' : 'no data';
-}
-
-function leadsTo(state: ThresholdState, line: Line): ThresholdResult['leadsTo'] {
-  const mild = line.parsed.onBreach === 'warn';
-  switch (state) {
-    case 'no_data':
-      return mild && line.spec.noData === 'fail' ? 'warn' : line.spec.noData;
-    case 'inconclusive':
-      return mild ? 'warn' : 'inconclusive';
-    case 'fail':
-    case 'warn':
-    case 'pass':
-      return state;
-  }
 }

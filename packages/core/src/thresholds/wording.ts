@@ -16,9 +16,13 @@ export function expectedText(parsed: ParsedThreshold): string {
 }
 
 /** `p(99) = 612ms`, both where there are two that differ. */
-export function observedText(terms: readonly Term[], finding: Finding, info: MetricInfo): string {
+export function observedText(
+  terms: readonly Term[],
+  finding: Finding,
+  unitOfTerm: (term: Term) => ThresholdUnit,
+): string {
   const told = terms.map(
-    (term, index) => `${nameOf(term)} = ${valueText(term, finding.values[index] ?? 0, info)}`,
+    (term, index) => `${nameOf(term)} = ${valueText(finding.values[index] ?? 0, unitOfTerm(term))}`,
   );
   // Both sides of `rate > 10/s and rate < 20/s` speak of one value.
   return [...new Set(told)].join(' and ');
@@ -34,8 +38,8 @@ function nameOf({ aggregate, percentile }: Term): string {
   return percentile === null ? aggregate : `p(${percentile})`;
 }
 
-function valueText(term: Term, value: number, info: MetricInfo): string {
-  switch (unitOf(term, info)) {
+function valueText(value: number, unit: ThresholdUnit): string {
+  switch (unit) {
     case 'us':
       return formatDuration(value);
     case 'bytes':

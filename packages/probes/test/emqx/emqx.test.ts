@@ -36,30 +36,35 @@ const cluster = () => [
   nodeState('emqx@c', { live: 25, received: 500 }),
 ];
 
+/** What both generations make of it. */
+const SUMMED = {
+  nodes: 3,
+  // Sessions whose client left are no connections, nor are those of the management.
+  connections: 175,
+  sessions: 182,
+  subscriptions: 175,
+  topics: 12,
+  messages_in: 21_500,
+  messages_out: 5_000,
+  // What only a rule takes was not lost.
+  messages_dropped: 3,
+  messages_without_subscriber: 20_000,
+  bytes_in: 21_500 * 220,
+  bytes_out: 5_000 * 220,
+  'rule.hits': 20_000,
+  'rule.success': 19_000,
+  'rule.failed': 10,
+  'rule.open': 990,
+  'sink.success': 19_000,
+  'sink.failed': 10,
+  'sink.open': 990,
+};
+
 describe('EMQX 4.x', () => {
   test('all nodes are summed, but not what they tell alike', async () => {
     const server = await started(Emqx4.start(cluster()));
     expect(await valuesOf(probeOf(server.url(), { rules: ['rule:hook'] }))).toEqual({
-      nodes: 3,
-      // Sessions whose client left are no connections, nor are those of the management.
-      connections: 175,
-      sessions: 182,
-      subscriptions: 175,
-      topics: 12,
-      messages_in: 21_500,
-      messages_out: 5_000,
-      // What only a rule takes was not lost.
-      messages_dropped: 3,
-      messages_without_subscriber: 20_000,
-      bytes_in: 21_500 * 220,
-      bytes_out: 5_000 * 220,
-      'rule.hits': 20_000,
-      'rule.success': 19_000,
-      'rule.failed': 10,
-      'rule.open': 990,
-      'sink.success': 19_000,
-      'sink.failed': 10,
-      'sink.open': 990,
+      ...SUMMED,
       load: 5.14,
       memory_used: 3 * 74.34 * 1024 ** 2,
       memory_total: 3 * 76.77 * 1024 ** 2,
@@ -138,26 +143,9 @@ describe('EMQX 5.x', () => {
   test('all nodes are summed; what a sink still holds and what it gave up is seen', async () => {
     const server = await started(Emqx5.start(cluster()));
     expect(await valuesOf(probeOf(server.url('key:secret')))).toEqual({
-      nodes: 3,
-      connections: 175,
-      sessions: 182,
-      subscriptions: 175,
-      topics: 12,
-      messages_in: 21_500,
-      messages_out: 5_000,
-      messages_dropped: 3,
-      messages_without_subscriber: 20_000,
-      bytes_in: 21_500 * 220,
-      bytes_out: 5_000 * 220,
-      'rule.hits': 20_000,
-      'rule.success': 19_000,
-      'rule.failed': 10,
-      'rule.open': 990,
-      'sink.success': 19_000,
-      'sink.failed': 10,
+      ...SUMMED,
       'sink.queuing': 900,
       'sink.inflight': 90,
-      'sink.open': 990,
       load: 12.75,
       memory_used: 3 * 2.15 * 1024 ** 3,
       memory_total: 3 * 23.54 * 1024 ** 3,
